@@ -160,7 +160,7 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
     except TypeError as error:
         yield entry.fault("func", f"{entry.name}: {error}", "an `unsupported:` entry")
         return
-    for found in (_variant, _gradient, _dtypes, _promotion, _named, _body, _conditions):
+    for found in (_variant, _gradient, _derivative, _dtypes, _promotion, _named, _body, _conditions):
         yield from found(entry, func, params, context)
     yield from traits.faults(entry, func, context.schemas)
 
@@ -193,6 +193,17 @@ def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], c
             f"{entry.name} is CompositeImplicitAutograd: a lowering of it silently loses its gradient",
             "`grad: vjp`, or no entry (torch decomposes it)",
         )
+
+
+def _derivative(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
+    tensors = [p.name for p in params if p.is_tensor]
+    for key, text in entry.derivative:
+        for name in key.split(", "):
+            if name not in tensors:
+                yield entry.fault(
+                    "derivative", f"`{name}` is not a Tensor of {entry.name}", f"some of {names(tensors)}"
+                )
+        yield from name_faults(entry, "derivative", text, params, context, ("grad", "result"))
 
 
 def _dtypes(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -279,7 +290,9 @@ def known(entry: Entry, params: Sequence[Parameter]) -> list[str]:
     return held + (["dtype"] if entry.promote and "dtype" not in held else [])
 
 
-def name_faults(entry: Entry, key: str, text: str, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
+def name_faults(
+    entry: Entry, key: str, text: str, params: Sequence[Parameter], context: Context, more: Sequence[str] = ()
+) -> Iterator[Fault]:
     """Check that every name of an expression is defined, and that the expression binds no confusing names."""
     try:
         found = list(free_names(text))
@@ -291,7 +304,7 @@ def name_faults(entry: Entry, key: str, text: str, params: Sequence[Parameter], 
     ):
         yield entry.fault(key, f"`{text}` contains a lambda or binds a name", "a function of runtime/kernels/")
     yield from attribute_faults(entry, key, text)
-    arguments = known(entry, params)
+    arguments = [*more, *known(entry, params)]
     for name in dict.fromkeys(n.id for n in found):
         if name in arguments or name in context.words or name in context.functions or name in (*MODULES, *BUILTINS):
             continue

@@ -26,10 +26,10 @@ def expected_parameters(entry: Entry, params: Sequence[Parameter]) -> list[str]:
 def is_lowering(entry: Entry, params: Sequence[Parameter], tree: Tree) -> bool:
     """Whether the kernel has exactly the signature of the lowering, so that no wrapper is needed.
 
-    A promotion, additional parameters, a default that only torch states, a decorator, or an assigned name require a
-    wrapper.
+    A promotion, a derivative, additional parameters, a default that only torch states, a decorator, or an assigned name
+    require a wrapper.
     """
-    if not entry.kernel or entry.promote:
+    if not entry.kernel or entry.promote or entry.derivative:
         return False
     module, function = split(entry)
     signature = defined(tree.kernel(module)).get(function)

@@ -138,24 +138,54 @@ class Function:
         return "\n".join([*lines, f"{INDENT}Spec: {self.entry.where}", f'{INDENT}"""'])
 
     def _body(self) -> list[str]:
-        if self.entry.promote is None:
-            return [self._statement("return ", "")]
-        lines = [self._promotion()]
-        line = self._statement("return cast(", ", dtype)")
-        if "\n" not in line and len(line) <= WIDTH:
+        lines = [] if self.entry.promote is None else [self._promotion()]
+        head, tail = ("return ", "") if self.entry.promote is None else ("return cast(", ", dtype)")
+        if self.entry.derivative:
+            return [*lines, *self._derivative(head, tail)]
+        line = self._statement(head, tail)
+        if not tail or ("\n" not in line and len(line) <= WIDTH):
             return [*lines, line]
         value = "result" if "result" not in [p.name for p in self.params] else "value"
         return [*lines, self._statement(f"{value} = ", ""), f"{INDENT}return cast({value}, dtype)"]
 
-    def _statement(self, head: str, tail: str) -> str:
+    def _derivative(self, head: str, tail: str) -> list[str]:
+        """The value and its gradients, as functions of what may be traced."""
+        special = {name for name, _ in self.entry.special}
+        traced = [
+            p
+            for p in self.params
+            if p.is_tensor or p.name in special or (p.is_number and p.name not in self.entry.static)
+        ]
+        items, inner = [f"{p.name}: {p.annotation}" for p in traced], INDENT * 2
+        given = ["value", "gradients", *(f"{p.name}={p.name}" for p in traced)]
+        return [
+            "",
+            fit("def value(", items, f") -> {self.returns}:", INDENT),
+            self._statement("return ", "", inner),
+            "",
+            fit("def gradients(", ["grad: Array", "result: Array", *items], ") -> Gradients:", INDENT),
+            f"{inner}return {{",
+            *(self._formula(name, text, inner + INDENT) for name, text in self.entry.derivative),
+            f"{inner}}}",
+            "",
+            fit(f"{head}with_derivative(", given, f"){tail}", INDENT),
+        ]
+
+    def _formula(self, name: str, text: str, indent: str) -> str:
+        line = _lines(f'"{name}": lambda: ', self.local(text), ",", indent)
+        if len(line.splitlines()[0]) <= WIDTH:
+            return line
+        return f'{indent}"{name}": lambda: (\n{_lines("", self.local(text), "", indent + INDENT)}\n{indent}),'
+
+    def _statement(self, head: str, tail: str, indent: str = INDENT) -> str:
         entry = self.entry
         if entry.jnp:
-            return _lines(head, self.local(str(self.arithmetic or entry.jnp)), tail)
+            return _lines(head, self.local(str(self.arithmetic or entry.jnp)), tail, indent)
         if entry.each:
-            return f"{INDENT}{head}{self._each()}{tail}"
+            return f"{indent}{head}{self._each()}{tail}"
         module, function = kernel.split(entry)
         items = [f"{name}={name}" for name in kernel.expected_parameters(entry, self.params)]
-        return fit(f"{head}{module}_kernels.{function}(", items, f"){tail}", INDENT)
+        return fit(f"{head}{module}_kernels.{function}(", items, f"){tail}", indent)
 
     def _promotion(self) -> str:
         promote = self.entry.promote
@@ -209,9 +239,9 @@ class Function:
         return substitute(expression, names)
 
 
-def _lines(head: str, expression: str, tail: str) -> str:
+def _lines(head: str, expression: str, tail: str, indent: str = INDENT) -> str:
     """Format a statement; a call that is too long for one line has its arguments on further lines."""
-    line = f"{INDENT}{head}{expression}{tail}"
+    line = f"{indent}{head}{expression}{tail}"
     node = ast.parse(expression, mode="eval").body
     given = [*node.args, *(k if k.arg else k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
     if len(line) <= WIDTH or not given:
@@ -220,7 +250,7 @@ def _lines(head: str, expression: str, tail: str) -> str:
     function = expression.encode()[: given[0].col_offset].decode()  # including its parenthesis
     items = [str(ast.get_source_segment(expression, n)) for n in given]
     plain = f"{function}{', '.join(items)})" == expression
-    return fit(f"{head}{function}", items, f"){tail}", INDENT) if plain else line
+    return fit(f"{head}{function}", items, f"){tail}", indent) if plain else line
 
 
 def _wrap(text: str, hang: str = "") -> str:

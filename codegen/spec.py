@@ -90,6 +90,7 @@ class Entry:
     on_host: str = ""
     check: tuple[Check, ...] = ()
     grad: str = ""
+    derivative: tuple[tuple[str, str], ...] = ()
     overwrites: bool = False
     writes_expanded: bool = False
     draws_if: tuple[str, ...] = ()
@@ -186,10 +187,15 @@ def _names(node: yaml.Node, fail: Callable[..., None]) -> tuple[str, ...]:
     return tuple(scalar(item, fail) for item in node.value)
 
 
-def _renames(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
-    if not isinstance(node, yaml.MappingNode):
-        fail(f"`{node.value}` is not a mapping", "new and earlier names, such as {grad_output: grad}")
-    return tuple((now, scalar(before, fail)) for now, before in mapping(node, fail))
+def _texts(expected: str) -> Callable[..., tuple[tuple[str, str], ...]]:
+    """A parser of a mapping from names to text."""
+
+    def parse(node: yaml.Node, fail: Callable[..., None]) -> tuple[tuple[str, str], ...]:
+        if not isinstance(node, yaml.MappingNode):
+            fail(f"`{node.value}` is not a mapping", expected)
+        return tuple((name, scalar(text, fail)) for name, text in mapping(node, fail))
+
+    return parse
 
 
 # Words among the special values: negative numbers have a program of their own, the number is passed with 64 bits, and
@@ -273,7 +279,8 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "special": _special,
     "random": _true,
     "writes": _names,
-    "renamed": _renames,
+    "renamed": _texts("new and earlier names, such as {grad_output: grad}"),
+    "derivative": _texts("arguments and their gradients, such as {self: grad * result}"),
     "check": _checks,
     "overwrites": _true,
     "writes_expanded": _true,

@@ -13,7 +13,7 @@ from jax.typing import ArrayLike
 from tenax.generated import pointwise as pointwise_ops
 from tenax.kernels import activation as activation_kernels
 from tenax.kernels.arithmetic import add, mul, sub
-from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast, is_complex
+from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, Gradients, cast, is_complex, with_derivative
 
 
 def relu(self: Array) -> Array:
@@ -194,7 +194,16 @@ def logit(self: Array, eps: ArrayLike | None = None) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self, eps = INT_TO_FLOAT(self, scalars=(eps,))
-    return cast(activation_kernels.logit(self=self, eps=eps), dtype)
+
+    def value(self: Array, eps: ArrayLike | None) -> Array:
+        return activation_kernels.logit(self=self, eps=eps)
+
+    def gradients(grad: Array, result: Array, self: Array, eps: ArrayLike | None) -> Gradients:
+        return {
+            "self": lambda: grad * logit_backward(jnp.ones_like(self), self, eps),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, eps=eps), dtype)
 
 
 def logit_backward(grad_output: Array, self: Array, eps: ArrayLike | None = None) -> Array:
@@ -235,7 +244,16 @@ def silu(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = DEFAULT(self)
-    return cast(self / (1 + lax.exp(-self)), dtype)
+
+    def value(self: Array) -> Array:
+        return self / (1 + lax.exp(-self))
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: silu_backward(grad, self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def silu_backward(grad_output: Array, self: Array) -> Array:
@@ -281,6 +299,23 @@ def softplus_backward(grad_output: Array, self: Array, beta: ArrayLike, threshol
     """
     dtype, grad_output, self, beta, threshold = DEFAULT(grad_output, self, scalars=(beta, threshold))
     return cast(jnp.where(mul(self, beta) > threshold, grad_output, grad_output * lax.logistic(mul(self, beta))), dtype)
+
+
+def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
+    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)
+
+    Spec: ops_spec/activation.yaml
+    """
+
+    def value(self: Array) -> tuple[Array, Array]:
+        return activation_kernels.log_sigmoid_forward(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: log_sigmoid_backward(grad[0], self, result[1]),
+        }
+
+    return with_derivative(value, gradients, self=self)
 
 
 def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Array:
@@ -355,7 +390,16 @@ def hardsigmoid(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = DEFAULT(self)
-    return cast(jnp.clip(self + 3.0, 0.0, 6.0) / 6.0, dtype)
+
+    def value(self: Array) -> Array:
+        return jnp.clip(self + 3.0, 0.0, 6.0) / 6.0
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: hardsigmoid_backward(grad, self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def hardsigmoid_backward(grad_output: Array, self: Array) -> Array:
@@ -373,7 +417,16 @@ def hardswish(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = DEFAULT(self)
-    return cast(self * jnp.clip(self + 3.0, 0.0, 6.0) / 6.0, dtype)
+
+    def value(self: Array) -> Array:
+        return self * jnp.clip(self + 3.0, 0.0, 6.0) / 6.0
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: hardswish_backward(grad, self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def hardswish_backward(grad_output: Array, self: Array) -> Array:

@@ -9,7 +9,35 @@ from jax.typing import ArrayLike
 
 from tenax.generated import checks
 from tenax.kernels import embedding as embedding_kernels
-from tenax.words import Array
+from tenax.words import Array, Gradients, with_derivative
+
+
+def embedding(
+    weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Array:
+    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)
+        -> Tensor
+
+    Spec: ops_spec/embedding.yaml
+    """
+
+    def value(weight: Array, indices: Array, padding_idx: int) -> Array:
+        return embedding_kernels.embedding(
+            weight=weight,
+            indices=indices,
+            padding_idx=padding_idx,
+            scale_grad_by_freq=scale_grad_by_freq,
+            sparse=sparse,
+        )
+
+    def gradients(grad: Array, result: Array, weight: Array, indices: Array, padding_idx: int) -> Gradients:
+        return {
+            "weight": lambda: embedding_kernels.embedding_dense_backward(
+                grad, indices, weight.shape[0], padding_idx, scale_grad_by_freq
+            ),
+        }
+
+    return with_derivative(value, gradients, weight=weight, indices=indices, padding_idx=padding_idx)
 
 
 def embedding__checks(
@@ -43,15 +71,56 @@ def _embedding_bag(
 
     Spec: ops_spec/embedding.yaml
     """
-    return embedding_kernels._embedding_bag(
+
+    def value(
+        weight: Array, indices: Array, offsets: Array, per_sample_weights: Array | None, padding_idx: int
+    ) -> tuple[Array, Array, Array, Array]:
+        return embedding_kernels._embedding_bag(
+            weight=weight,
+            indices=indices,
+            offsets=offsets,
+            scale_grad_by_freq=scale_grad_by_freq,
+            mode=mode,
+            sparse=sparse,
+            per_sample_weights=per_sample_weights,
+            include_last_offset=include_last_offset,
+            padding_idx=padding_idx,
+        )
+
+    def gradients(
+        grad: Array,
+        result: Array,
+        weight: Array,
+        indices: Array,
+        offsets: Array,
+        per_sample_weights: Array | None,
+        padding_idx: int,
+    ) -> Gradients:
+        return {
+            "weight": lambda: embedding_kernels._embedding_bag_dense_backward(
+                grad[0],
+                indices,
+                result[1],
+                result[2],
+                result[3],
+                weight.shape[0],
+                scale_grad_by_freq,
+                mode,
+                per_sample_weights,
+                padding_idx,
+            ),
+            "per_sample_weights": lambda: embedding_kernels._embedding_bag_per_sample_weights_backward(
+                grad[0], weight, indices, offsets, result[1], mode, padding_idx
+            ),
+        }
+
+    return with_derivative(
+        value,
+        gradients,
         weight=weight,
         indices=indices,
         offsets=offsets,
-        scale_grad_by_freq=scale_grad_by_freq,
-        mode=mode,
-        sparse=sparse,
         per_sample_weights=per_sample_weights,
-        include_last_offset=include_last_offset,
         padding_idx=padding_idx,
     )
 
@@ -92,16 +161,8 @@ def _embedding_bag_forward_only(
 
     Spec: ops_spec/embedding.yaml
     """
-    return embedding_kernels._embedding_bag(
-        weight=weight,
-        indices=indices,
-        offsets=offsets,
-        scale_grad_by_freq=scale_grad_by_freq,
-        mode=mode,
-        sparse=sparse,
-        per_sample_weights=per_sample_weights,
-        include_last_offset=include_last_offset,
-        padding_idx=padding_idx,
+    return _embedding_bag(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
     )
 
 

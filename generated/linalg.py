@@ -6,7 +6,6 @@ Generated from ops_spec/linalg.yaml by `python -m tenax.codegen`: edit the spec.
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jax import lax
 
 from tenax.kernels import cholesky as cholesky_kernels
 from tenax.kernels import lu as lu_kernels
@@ -60,36 +59,6 @@ def linalg_lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
     Spec: ops_spec/linalg.yaml
     """
     return lu_kernels.lu_unpack(*lu_kernels.linalg_lu_factor_ex(A, pivot=pivot)[:2], True, pivot)
-
-
-def linalg_householder_product(input: Array, tau: Array) -> Array:
-    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor
-
-    a reflection with factor 0 is the identity
-
-    Spec: ops_spec/linalg.yaml
-    """
-    return lax.linalg.householder_product(
-        input, jnp.pad(tau, [(0, 0)] * (tau.ndim - 1) + [(0, input.shape[-1] - tau.shape[-1])])
-    )
-
-
-def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False) -> Array:
-    """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor
-
-    Spec: ops_spec/linalg.yaml
-    """
-    return lax.linalg.ormqr(self[..., : input2.shape[-1]], input2, input3, left=left, transpose=transpose)
-
-
-def linalg_eig(self: Array) -> tuple[Array, Array]:
-    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
-
-    JAX implements it on the CPU, and on GPUs from CUDA 12.8 on
-
-    Spec: ops_spec/linalg.yaml
-    """
-    return tuple(jnp.linalg.eig(self))
 
 
 def linalg_eig__checks(self: Array) -> tuple[Array, ...]:

@@ -15,7 +15,19 @@ from tenax.kernels import divisors as divisors_kernels
 from tenax.kernels import exponential as exponential_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.kernels.arithmetic import add, div, mul, scaled, sub
-from tenax.words import ALWAYS_BOOL, COMPLEX_TO_FLOAT, DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, cast, is_float
+from tenax.words import (
+    ALWAYS_BOOL,
+    COMPLEX_TO_FLOAT,
+    DEFAULT,
+    INT_TO_FLOAT,
+    NO_OPMATH,
+    Array,
+    Gradients,
+    cast,
+    is_float,
+    real,
+    with_derivative,
+)
 
 
 def add__Tensor(self: Array, other: Array, *, alpha: ArrayLike = 1) -> Array:
@@ -194,7 +206,21 @@ def pow__Tensor_Tensor(self: Array, exponent: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, exponent = DEFAULT(self, exponent)
-    return cast(pointwise_kernels.power(self=self, exponent=exponent), dtype)
+
+    def value(self: Array, exponent: Array) -> Array:
+        return pointwise_kernels.power(self=self, exponent=exponent)
+
+    def gradients(grad: Array, result: Array, self: Array, exponent: Array) -> Gradients:
+        return {
+            "self": lambda: (
+                grad * jnp.where(exponent == 0, 0, jnp.conj(exponent * pow__Tensor_Tensor(self, exponent - 1)))
+            ),
+            "exponent": lambda: (
+                grad * jnp.conj(result * jnp.log(jnp.where((self == 0) & (jnp.real(exponent) >= 0), 1, self)))
+            ),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, exponent=exponent), dtype)
 
 
 def pow__Scalar(self: ArrayLike, exponent: Array) -> Array:
@@ -220,7 +246,16 @@ def abs(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = COMPLEX_TO_FLOAT(self)
-    return cast(jnp.abs(self), dtype)
+
+    def value(self: Array) -> Array:
+        return jnp.abs(self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * sgn(self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def sign(self: Array) -> Array:
@@ -326,7 +361,17 @@ def copysign__Tensor(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(jnp.copysign(self, other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return jnp.copysign(self, other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: grad * jnp.where(self == 0, 0, result / self),
+            "other": lambda: 0 * grad,
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def copysign__Scalar(self: Array, other: ArrayLike) -> Array:
@@ -335,7 +380,16 @@ def copysign__Scalar(self: Array, other: ArrayLike) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(jnp.copysign(self, other), dtype)
+
+    def value(self: Array, other: ArrayLike) -> Array:
+        return jnp.copysign(self, other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: ArrayLike) -> Gradients:
+        return {
+            "self": lambda: grad * jnp.where(self == 0, 0, result / self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def atan2(self: Array, other: Array) -> Array:
@@ -344,7 +398,21 @@ def atan2(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(jnp.arctan2(self, other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return jnp.arctan2(self, other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: (
+                grad * (other / jnp.where(self * self + other * other == 0, jnp.inf, self * self + other * other))
+            ),
+            "other": lambda: (
+                grad * (-self / jnp.where(self * self + other * other == 0, jnp.inf, self * self + other * other))
+            ),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def heaviside(self: Array, values: Array) -> Array:
@@ -362,7 +430,17 @@ def nextafter(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(lax.nextafter(*jnp.broadcast_arrays(self, other)), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return lax.nextafter(*jnp.broadcast_arrays(self, other))
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: jnp.where(self == other, 0, grad),
+            "other": lambda: 0 * grad,
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def gcd(self: Array, other: Array) -> Array:
@@ -400,7 +478,17 @@ def logaddexp2(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = DEFAULT(self, other)
-    return cast(jnp.logaddexp2(self, other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return jnp.logaddexp2(self, other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: grad / (1 + jnp.exp2(other - self)),
+            "other": lambda: grad / (1 + jnp.exp2(self - other)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def xlogy__Tensor(self: Array, other: Array) -> Array:
@@ -409,7 +497,17 @@ def xlogy__Tensor(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(pointwise_kernels.xlogy(self=self, other=other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return pointwise_kernels.xlogy(self=self, other=other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: grad * jnp.log(jnp.where((self == 0) & (other <= 0), 1, other)),
+            "other": lambda: grad * (self / other),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def xlogy__Scalar_Self(self: ArrayLike, other: Array) -> Array:
@@ -434,7 +532,7 @@ def clamp(self: Array, min: ArrayLike | None = None, max: ArrayLike | None = Non
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min, max = NO_OPMATH(self, min, max)
-    return cast(jnp.clip(self, min, max), dtype)
+    return cast(pointwise_kernels.clamp(self=self, min=min, max=max), dtype)
 
 
 def clamp__Tensor(self: Array, min: Array | None = None, max: Array | None = None) -> Array:
@@ -443,7 +541,7 @@ def clamp__Tensor(self: Array, min: Array | None = None, max: Array | None = Non
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min, max = NO_OPMATH(self, min, max)
-    return cast(jnp.clip(self, min, max), dtype)
+    return cast(pointwise_kernels.clamp(self=self, min=min, max=max), dtype)
 
 
 def clamp_max(self: Array, max: ArrayLike) -> Array:
@@ -452,7 +550,16 @@ def clamp_max(self: Array, max: ArrayLike) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, max = NO_OPMATH(self, max)
-    return cast(jnp.minimum(self, max), dtype)
+
+    def value(self: Array, max: ArrayLike) -> Array:
+        return jnp.minimum(self, max)
+
+    def gradients(grad: Array, result: Array, self: Array, max: ArrayLike) -> Gradients:
+        return {
+            "self": lambda: jnp.where(self <= max, grad, 0),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, max=max), dtype)
 
 
 def clamp_max__Tensor(self: Array, max: Array) -> Array:
@@ -461,7 +568,17 @@ def clamp_max__Tensor(self: Array, max: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, max = NO_OPMATH(self, max)
-    return cast(jnp.minimum(self, max), dtype)
+
+    def value(self: Array, max: Array) -> Array:
+        return jnp.minimum(self, max)
+
+    def gradients(grad: Array, result: Array, self: Array, max: Array) -> Gradients:
+        return {
+            "self": lambda: jnp.where(self <= max, grad, 0),
+            "max": lambda: jnp.where(self > max, grad, 0),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, max=max), dtype)
 
 
 def clamp_min(self: Array, min: ArrayLike) -> Array:
@@ -470,7 +587,16 @@ def clamp_min(self: Array, min: ArrayLike) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min = NO_OPMATH(self, min)
-    return cast(jnp.maximum(self, min), dtype)
+
+    def value(self: Array, min: ArrayLike) -> Array:
+        return jnp.maximum(self, min)
+
+    def gradients(grad: Array, result: Array, self: Array, min: ArrayLike) -> Gradients:
+        return {
+            "self": lambda: jnp.where(self >= min, grad, 0),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, min=min), dtype)
 
 
 def clamp_min__Tensor(self: Array, min: Array) -> Array:
@@ -479,7 +605,17 @@ def clamp_min__Tensor(self: Array, min: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min = NO_OPMATH(self, min)
-    return cast(jnp.maximum(self, min), dtype)
+
+    def value(self: Array, min: Array) -> Array:
+        return jnp.maximum(self, min)
+
+    def gradients(grad: Array, result: Array, self: Array, min: Array) -> Gradients:
+        return {
+            "self": lambda: jnp.where(self >= min, grad, 0),
+            "min": lambda: jnp.where(self < min, grad, 0),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, min=min), dtype)
 
 
 def maximum(self: Array, other: Array) -> Array:
@@ -506,7 +642,17 @@ def fmax(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(jnp.fmax(self, other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return jnp.fmax(self, other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: jnp.where((self >= other) | jnp.isnan(other), grad, 0),
+            "other": lambda: jnp.where((self >= other) | jnp.isnan(other), 0, grad),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def fmin(self: Array, other: Array) -> Array:
@@ -515,7 +661,17 @@ def fmin(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(jnp.fmin(self, other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return jnp.fmin(self, other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: jnp.where((self <= other) | jnp.isnan(other), grad, 0),
+            "other": lambda: jnp.where((self <= other) | jnp.isnan(other), 0, grad),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def eq__Tensor(self: Array, other: Array) -> Array:
@@ -1165,6 +1321,24 @@ def conj_physical__out(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     return jnp.conj(self)
+
+
+def polar(abs: Array, angle: Array) -> Array:
+    """polar(Tensor abs, Tensor angle) -> Tensor
+
+    Spec: ops_spec/pointwise.yaml
+    """
+
+    def value(abs: Array, angle: Array) -> Array:
+        return pointwise_kernels.polar(abs=abs, angle=angle)
+
+    def gradients(grad: Array, result: Array, abs: Array, angle: Array) -> Gradients:
+        return {
+            "abs": lambda: real(jnp.conj(grad) * sgn(result)),
+            "angle": lambda: real(jnp.conj(grad) * result * 1j),
+        }
+
+    return with_derivative(value, gradients, abs=abs, angle=angle)
 
 
 def where__self(condition: Array, self: Array, other: Array) -> Array:

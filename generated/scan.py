@@ -5,8 +5,11 @@ Generated from ops_spec/scan.yaml by `python -m tenax.codegen`: edit the spec.
 
 from __future__ import annotations
 
+import jax.numpy as jnp
+
+from tenax.generated import indexing as indexing_ops
 from tenax.kernels import scan as scan_kernels
-from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, cast
+from tenax.words import DEFAULT, INT_TO_LONG, Array, DType, Gradients, cast, with_derivative
 
 
 def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
@@ -44,12 +47,46 @@ def _logcumsumexp(self: Array, dim: int) -> Array:
     return logcumsumexp(self, dim)
 
 
+def cummax(self: Array, dim: int) -> tuple[Array, Array]:
+    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
+
+    Spec: ops_spec/scan.yaml
+    """
+
+    def value(self: Array) -> tuple[Array, Array]:
+        return scan_kernels.cummax(self=self, dim=dim)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: indexing_ops.scatter_add(jnp.zeros_like(self), dim, result[1], grad[0]),
+        }
+
+    return with_derivative(value, gradients, self=self)
+
+
+def cummin(self: Array, dim: int) -> tuple[Array, Array]:
+    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
+
+    Spec: ops_spec/scan.yaml
+    """
+
+    def value(self: Array) -> tuple[Array, Array]:
+        return scan_kernels.cummin(self=self, dim=dim)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: indexing_ops.scatter_add(jnp.zeros_like(self), dim, result[1], grad[0]),
+        }
+
+    return with_derivative(value, gradients, self=self)
+
+
 def _cummax_helper(self: Array, values: Array, indices: Array, dim: int) -> tuple[Array, Array]:
     """_cummax_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()
 
     Spec: ops_spec/scan.yaml
     """
-    return scan_kernels.cummax(self, dim)
+    return cummax(self, dim)
 
 
 def _cummin_helper(self: Array, values: Array, indices: Array, dim: int) -> tuple[Array, Array]:
@@ -57,4 +94,4 @@ def _cummin_helper(self: Array, values: Array, indices: Array, dim: int) -> tupl
 
     Spec: ops_spec/scan.yaml
     """
-    return scan_kernels.cummin(self, dim)
+    return cummin(self, dim)

@@ -17,7 +17,7 @@ from tenax.kernels import incomplete as incomplete_kernels
 from tenax.kernels import normal as normal_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.kernels import polynomial as polynomial_kernels
-from tenax.words import DEFAULT, INT_TO_FLOAT, Array, cast, double
+from tenax.words import DEFAULT, INT_TO_FLOAT, Array, Gradients, cast, double, not_implemented, with_derivative
 
 
 def erf(self: Array) -> Array:
@@ -26,7 +26,16 @@ def erf(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.erf(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.erf(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (jnp.exp(-self * self) * (2 / jnp.pi**0.5)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def erfc(self: Array) -> Array:
@@ -37,7 +46,16 @@ def erfc(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.erfc(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.erfc(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (jnp.exp(-self * self) * (-2 / jnp.pi**0.5)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def erfinv(self: Array) -> Array:
@@ -48,7 +66,16 @@ def erfinv(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.erfinv(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.erfinv(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (jnp.exp(result * result) * (jnp.pi**0.5 / 2)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_erfcx(self: Array) -> Array:
@@ -57,7 +84,16 @@ def special_erfcx(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.special_erfcx(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.special_erfcx(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (2 * self * result - 2 / jnp.pi**0.5),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_log_ndtr(self: Array) -> Array:
@@ -75,7 +111,16 @@ def special_ndtri(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(normal_kernels.special_ndtri(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return normal_kernels.special_ndtri(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * (jnp.exp(result * result / 2) * (2 * jnp.pi) ** 0.5),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_entr(self: Array) -> Array:
@@ -93,7 +138,17 @@ def special_xlog1py(self: Array, other: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(pointwise_kernels.special_xlog1py(self=self, other=other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return pointwise_kernels.special_xlog1py(self=self, other=other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: grad * jnp.log1p(jnp.where((self == 0) & (other <= -1), 0, other)),
+            "other": lambda: grad * (self / (other + 1)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def special_xlog1py__self_scalar(self: ArrayLike, other: Array) -> Array:
@@ -120,7 +175,16 @@ def lgamma(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(gamma_kernels.lgamma(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return gamma_kernels.lgamma(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * digamma(self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def digamma(self: Array) -> Array:
@@ -129,7 +193,16 @@ def digamma(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(gamma_kernels.digamma(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return gamma_kernels.digamma(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * polygamma(1, self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def polygamma(n: int, self: Array) -> Array:
@@ -138,7 +211,16 @@ def polygamma(n: int, self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(gamma_kernels.polygamma(n=n, self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return gamma_kernels.polygamma(n=n, self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * polygamma(n + 1, self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def mvlgamma(self: Array, p: int) -> Array:
@@ -149,7 +231,16 @@ def mvlgamma(self: Array, p: int) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(gamma_kernels.mvlgamma(self=self, p=p), dtype)
+
+    def value(self: Array) -> Array:
+        return gamma_kernels.mvlgamma(self=self, p=p)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * sum(digamma(self - i / 2) for i in range(p)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def igamma(self: Array, other: Array) -> Array:
@@ -176,7 +267,17 @@ def special_zeta(self: Array, other: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self, other = INT_TO_FLOAT(self, other)
-    return cast(gamma_kernels.special_zeta(self=self, other=other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return gamma_kernels.special_zeta(self=self, other=other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: not_implemented("zeta"),
+            "other": lambda: grad * -self * special_zeta(self + 1, other),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def special_zeta__self_scalar(self: ArrayLike, other: Array) -> Array:
@@ -244,7 +345,16 @@ def i0(self: Array) -> Array:
 
     Spec: ops_spec/special.yaml
     """
-    return special_modified_bessel_i0(self)
+
+    def value(self: Array) -> Array:
+        return special_modified_bessel_i0(self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: grad * special_modified_bessel_i1(self),
+        }
+
+    return with_derivative(value, gradients, self=self)
 
 
 def special_i0e(self: Array) -> Array:

@@ -154,13 +154,13 @@ ROWS: dict[str, Row] = {
         renamed=(("grad_output", "grad"),),
     ),
     "_cdist_forward": Row(
-        "kernels.distance",
+        "generated.distance",
         "_cdist_forward",
         special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         dtypes=(("", "floating"),),
     ),
     "_cdist_forward.out": Row(
-        "kernels.distance",
+        "generated.distance",
         "_cdist_forward",
         "out",
         special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
@@ -180,22 +180,22 @@ ROWS: dict[str, Row] = {
     "_convert_indices_from_coo_to_csr.out": Row("kernels.sparse", "_convert_indices_from_coo_to_csr", "out"),
     "_convert_indices_from_csr_to_coo": Row("kernels.sparse", "_convert_indices_from_csr_to_coo"),
     "_convert_indices_from_csr_to_coo.out": Row("kernels.sparse", "_convert_indices_from_csr_to_coo", "out"),
-    "_ctc_loss": Row("kernels.ctc", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
+    "_ctc_loss": Row("generated.loss", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
     "_ctc_loss.Tensor": Row(
-        "kernels.ctc",
-        "_ctc_loss",
+        "generated.loss",
+        "_ctc_loss__Tensor",
         prepare=("to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.Tensor_out": Row(
-        "kernels.ctc",
-        "_ctc_loss",
+        "generated.loss",
+        "_ctc_loss__Tensor",
         "out",
         prepare=("to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.out": Row(
-        "kernels.ctc", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
+        "generated.loss", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
     ),
     "_ctc_loss_backward": Row("kernels.ctc", "_ctc_loss_backward"),
     "_ctc_loss_backward.Tensor": Row(
@@ -289,26 +289,28 @@ ROWS: dict[str, Row] = {
     "_euclidean_dist": Row("kernels.distance", "_euclidean_dist", dtypes=(("", "bool integral floating"),)),
     "_euclidean_dist.out": Row("kernels.distance", "_euclidean_dist", "out", dtypes=(("", "bool integral floating"),)),
     "_fake_quantize_learnable_per_channel_affine": Row(
-        "kernels.quantize", "_fake_quantize_learnable_per_channel_affine"
+        "generated.quantize", "_fake_quantize_learnable_per_channel_affine"
     ),
     "_fake_quantize_learnable_per_channel_affine.out": Row(
-        "kernels.quantize", "_fake_quantize_learnable_per_channel_affine", "out"
+        "generated.quantize", "_fake_quantize_learnable_per_channel_affine", "out"
     ),
     "_fake_quantize_learnable_per_channel_affine_backward": Row(
         "kernels.quantize", "_fake_quantize_learnable_per_channel_affine_backward"
     ),
-    "_fake_quantize_learnable_per_tensor_affine": Row("kernels.quantize", "_fake_quantize_learnable_per_tensor_affine"),
+    "_fake_quantize_learnable_per_tensor_affine": Row(
+        "generated.quantize", "_fake_quantize_learnable_per_tensor_affine"
+    ),
     "_fake_quantize_learnable_per_tensor_affine.out": Row(
-        "kernels.quantize", "_fake_quantize_learnable_per_tensor_affine", "out"
+        "generated.quantize", "_fake_quantize_learnable_per_tensor_affine", "out"
     ),
     "_fake_quantize_learnable_per_tensor_affine_backward": Row(
         "kernels.quantize", "_fake_quantize_learnable_per_tensor_affine_backward"
     ),
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Row(
-        "kernels.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+        "generated.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
     ),
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": Row(
-        "kernels.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
+        "generated.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
     ),
     "_fft_c2c": Row("generated.fft", "_fft_c2c", results="in_order_of_transform", dtypes=(("", "complex"),)),
     "_fft_c2c.out": Row("generated.fft", "_fft_c2c", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
@@ -848,9 +850,9 @@ ROWS: dict[str, Row] = {
     ),
     "_fused_dropout": Row("kernels.random", "_fused_dropout", random=True),
     "_fused_dropout.out": Row("kernels.random", "_fused_dropout", "out", random=True),
-    "_fused_moving_avg_obs_fq_helper": Row("kernels.quantize", "_fused_moving_avg_obs_fq_helper", "inplace"),
-    "_fused_moving_avg_obs_fq_helper.out": Row("kernels.quantize", "_fused_moving_avg_obs_fq_helper", "out"),
-    "_fused_moving_avg_obs_fq_helper_functional": Row("kernels.quantize", "_fused_moving_avg_obs_fq_helper"),
+    "_fused_moving_avg_obs_fq_helper": Row("generated.quantize", "_fused_moving_avg_obs_fq_helper", "inplace"),
+    "_fused_moving_avg_obs_fq_helper.out": Row("generated.quantize", "_fused_moving_avg_obs_fq_helper", "out"),
+    "_fused_moving_avg_obs_fq_helper_functional": Row("generated.quantize", "_fused_moving_avg_obs_fq_helper"),
     "_fused_rms_norm": Row("kernels.norm", "_fused_rms_norm"),
     "_fused_rms_norm_backward": Row("kernels.norm", "_fused_rms_norm_backward"),
     "_fused_sdp_choice": Row("generated.attention", "_fused_sdp_choice", dynamic="returns a Python int"),
@@ -1127,13 +1129,13 @@ ROWS: dict[str, Row] = {
         renamed=(("grad_output", "grad"),),
     ),
     "_pdist_forward": Row(
-        "kernels.distance",
+        "generated.distance",
         "_pdist_forward",
         special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         dtypes=(("", "floating"),),
     ),
     "_pdist_forward.out": Row(
-        "kernels.distance",
+        "generated.distance",
         "_pdist_forward",
         "out",
         special=(("p", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
@@ -2044,10 +2046,10 @@ ROWS: dict[str, Row] = {
         "generated.reduction", "count_nonzero__dim_IntList", "out", dtypes=(("", "not unsigned float8"),)
     ),
     "count_nonzero.out": Row("generated.reduction", "count_nonzero", "out", dtypes=(("", "not unsigned float8"),)),
-    "cummax": Row("kernels.scan", "cummax", dtypes=(("", "bool integral floating"),)),
-    "cummax.out": Row("kernels.scan", "cummax", "out", dtypes=(("", "bool integral floating"),)),
-    "cummin": Row("kernels.scan", "cummin", dtypes=(("", "bool integral floating"),)),
-    "cummin.out": Row("kernels.scan", "cummin", "out", dtypes=(("", "bool integral floating"),)),
+    "cummax": Row("generated.scan", "cummax", dtypes=(("", "bool integral floating"),)),
+    "cummax.out": Row("generated.scan", "cummax", "out", dtypes=(("", "bool integral floating"),)),
+    "cummin": Row("generated.scan", "cummin", dtypes=(("", "bool integral floating"),)),
+    "cummin.out": Row("generated.scan", "cummin", "out", dtypes=(("", "bool integral floating"),)),
     "cumprod": Row("generated.scan", "cumprod", dtypes=(("", "not float8"),)),
     "cumprod.out": Row(
         "generated.scan", "cumprod", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
@@ -2129,7 +2131,7 @@ ROWS: dict[str, Row] = {
     "elu_backward": Row("generated.activation", "elu_backward", results="like_product"),
     "elu_backward.grad_input": Row("generated.activation", "elu_backward", "out", results="like_product"),
     "embedding": Row(
-        "kernels.embedding",
+        "generated.embedding",
         "embedding",
         special=(("padding_idx", (-1,)),),
         conditions="embedding.embedding__checks",
@@ -2137,7 +2139,7 @@ ROWS: dict[str, Row] = {
         checks=(("IndexError", "index out of range in self"),),
     ),
     "embedding.out": Row(
-        "kernels.embedding",
+        "generated.embedding",
         "embedding",
         "out",
         special=(("padding_idx", (-1,)),),
@@ -2232,21 +2234,21 @@ ROWS: dict[str, Row] = {
     "eye.m_out": Row("generated.creation", "eye__m", "out"),
     "eye.out": Row("generated.creation", "eye", "out"),
     "fake_quantize_per_channel_affine_cachemask": Row(
-        "kernels.quantize",
+        "generated.quantize",
         "fake_quantize_per_channel_affine_cachemask",
         conditions="quantize.fake_quantize_per_channel_affine_cachemask__checks",
         checks=(("RuntimeError", "`zero_point` must be between `quant_min` and `quant_max`."),),
     ),
     "fake_quantize_per_channel_affine_cachemask.out": Row(
-        "kernels.quantize",
+        "generated.quantize",
         "fake_quantize_per_channel_affine_cachemask",
         "out",
         conditions="quantize.fake_quantize_per_channel_affine_cachemask__checks",
         checks=(("RuntimeError", "`zero_point` must be between `quant_min` and `quant_max`."),),
     ),
-    "fake_quantize_per_tensor_affine_cachemask": Row("kernels.quantize", "fake_quantize_per_tensor_affine_cachemask"),
+    "fake_quantize_per_tensor_affine_cachemask": Row("generated.quantize", "fake_quantize_per_tensor_affine_cachemask"),
     "fake_quantize_per_tensor_affine_cachemask.out": Row(
-        "kernels.quantize", "fake_quantize_per_tensor_affine_cachemask", "out"
+        "generated.quantize", "fake_quantize_per_tensor_affine_cachemask", "out"
     ),
     "fft_fftfreq": Row("generated.fft", "fft_fftfreq"),
     "fft_fftfreq.out": Row("generated.fft", "fft_fftfreq", "out"),
@@ -2771,14 +2773,14 @@ ROWS: dict[str, Row] = {
     "linalg_cross": Row("generated.linalg", "linalg_cross", dtypes=(("", "not bool unsigned float8"),)),
     "linalg_cross.out": Row("generated.linalg", "linalg_cross", "out", dtypes=(("", "not bool unsigned float8"),)),
     "linalg_eig": Row(
-        "generated.linalg",
+        "kernels.spectral",
         "linalg_eig",
         conditions="linalg.linalg_eig__checks",
         dtypes=(("", "floating complex"),),
         checks=(("RuntimeError", "torch.linalg.eig: input tensor should not contain infs or NaNs."),),
     ),
     "linalg_eig.out": Row(
-        "generated.linalg",
+        "kernels.spectral",
         "linalg_eig",
         "out",
         conditions="linalg.linalg_eig__checks",
@@ -2787,13 +2789,10 @@ ROWS: dict[str, Row] = {
     ),
     "linalg_eigvals.out": Row("generated.linalg", "linalg_eigvals__out", "out", dtypes=(("", "floating complex"),)),
     "linalg_householder_product": Row(
-        "generated.linalg",
-        "linalg_householder_product",
-        results="contiguous_used_out",
-        dtypes=(("", "floating complex"),),
+        "kernels.qr", "linalg_householder_product", results="contiguous_used_out", dtypes=(("", "floating complex"),)
     ),
     "linalg_householder_product.out": Row(
-        "generated.linalg",
+        "kernels.qr",
         "linalg_householder_product",
         "out",
         results="contiguous_used_out",
@@ -2855,6 +2854,10 @@ ROWS: dict[str, Row] = {
     "linalg_matrix_exp.out": Row("kernels.spectral", "linalg_matrix_exp", "out", dtypes=(("", "floating complex"),)),
     "linalg_matrix_sqrth": Row("kernels.spectral", "linalg_matrix_sqrth"),
     "linalg_matrix_sqrth.out": Row("kernels.spectral", "linalg_matrix_sqrth", "out"),
+    "linalg_pinv.atol_rtol_tensor": Row("kernels.spectral", "linalg_pinv", dtypes=(("", "floating complex"),)),
+    "linalg_pinv.atol_rtol_tensor_out": Row(
+        "kernels.spectral", "linalg_pinv", "out", dtypes=(("", "floating complex"),)
+    ),
     "linalg_polar": Row("kernels.spectral", "linalg_polar"),
     "linalg_polar.out": Row("kernels.spectral", "linalg_polar", "out"),
     "linalg_qr": Row("kernels.qr", "linalg_qr", dtypes=(("", "floating complex"),)),
@@ -2935,10 +2938,10 @@ ROWS: dict[str, Row] = {
     "log_sigmoid_backward": Row("generated.activation", "log_sigmoid_backward"),
     "log_sigmoid_backward.grad_input": Row("generated.activation", "log_sigmoid_backward", "out"),
     "log_sigmoid_forward": Row(
-        "kernels.activation", "log_sigmoid_forward", results="contiguous", dtypes=(("", "floating"),)
+        "generated.activation", "log_sigmoid_forward", results="contiguous", dtypes=(("", "floating"),)
     ),
     "log_sigmoid_forward.output": Row(
-        "kernels.activation", "log_sigmoid_forward", "out", results="contiguous", dtypes=(("", "floating"),)
+        "generated.activation", "log_sigmoid_forward", "out", results="contiguous", dtypes=(("", "floating"),)
     ),
     "logaddexp": Row("generated.pointwise", "logaddexp", dtypes=(("", "floating complex"),)),
     "logaddexp.out": Row("generated.pointwise", "logaddexp", "out", dtypes=(("", "floating complex"),)),
@@ -3520,8 +3523,8 @@ ROWS: dict[str, Row] = {
     "ones.out": Row("generated.creation", "ones", "out"),
     "ones_like": Row("generated.creation", "ones_like"),
     "ones_like.out": Row("generated.creation", "ones_like", "out"),
-    "ormqr": Row("generated.linalg", "ormqr", dtypes=(("", "floating complex"),)),
-    "ormqr.out": Row("generated.linalg", "ormqr", "out", dtypes=(("", "floating complex"),)),
+    "ormqr": Row("kernels.qr", "ormqr", dtypes=(("", "floating complex"),)),
+    "ormqr.out": Row("kernels.qr", "ormqr", "out", dtypes=(("", "floating complex"),)),
     "pixel_shuffle": Row("kernels.shuffle", "pixel_shuffle", dtypes=(("", "not unsigned float8"),)),
     "pixel_shuffle.out": Row("kernels.shuffle", "pixel_shuffle", "out", dtypes=(("", "not unsigned float8"),)),
     "pixel_unshuffle": Row("kernels.shuffle", "pixel_unshuffle", dtypes=(("", "not unsigned float8"),)),
@@ -3543,8 +3546,8 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating"),),
         checks=(("RuntimeError", "invalid Poisson rate, expected rate to be non-negative"),),
     ),
-    "polar": Row("kernels.pointwise", "polar", dtypes=(("", "floating"),)),
-    "polar.out": Row("kernels.pointwise", "polar", "out", dtypes=(("", "floating"),)),
+    "polar": Row("generated.pointwise", "polar", dtypes=(("", "floating"),)),
+    "polar.out": Row("generated.pointwise", "polar", "out", dtypes=(("", "floating"),)),
     "polygamma": Row("generated.special", "polygamma", dtypes=(("", "not complex float8"),)),
     "polygamma.out": Row("generated.special", "polygamma", "out", dtypes=(("", "not complex float8"),)),
     "pow.Scalar": Row("generated.pointwise", "pow__Scalar", dtypes=(("", "not unsigned float8"),)),
@@ -4275,7 +4278,7 @@ ROWS: dict[str, Row] = {
         checks=(("RuntimeError", "torch.searchsorted(): sorter index out of range"),),
     ),
     "segment_reduce": Row(
-        "kernels.segment",
+        "generated.segment",
         "segment_reduce",
         conditions="segment.segment_reduce__checks",
         dtypes=(("data", "floating"), ("lengths", "int32 int64"), ("offsets", "int32 int64")),
@@ -4288,7 +4291,7 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "segment_reduce.out": Row(
-        "kernels.segment",
+        "generated.segment",
         "segment_reduce",
         "out",
         conditions="segment.segment_reduce__checks",

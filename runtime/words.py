@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 Array = jax.Array
 DType = np.dtype
@@ -43,6 +44,11 @@ class Number:
     def astype(self, dtype: Any) -> Array:
         """The number as a 0-d array of `dtype`."""
         return cast(self.value, dtype)
+
+
+jax.tree_util.register_pytree_node(
+    Number, lambda x: ((x.value,), (x.dtype, x.negative)), lambda known, values: Number(*values, *known)
+)
 
 
 def _level(dtype: DType) -> int:
@@ -201,10 +207,36 @@ def cast(x: Any, dtype: Any) -> Array:
     if x.dtype == dtype and not getattr(x, "weak_type", False):
         return x
     if _level(np.dtype(x.dtype)) == 3 and _level(dtype) < 3 and dtype != BOOL:
-        x = jnp.real(x)
+        x = real(x)
     if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 4):
         x = _wrapped(x, dtype) if is_float(x) else x
     return lax.convert_element_type(x, dtype)
+
+
+@jax.custom_jvp
+def real(x: Array) -> Array:
+    """The real part; JAX's derivative of `lax.real` raises for complex128 if its 64-bit types are off."""
+    return lax.real(x) if is_complex(x) else x
+
+
+@jax.custom_jvp
+def imag(x: Array) -> Array:
+    """The imaginary part, with a derivative as that of `real`."""
+    return lax.imag(x)
+
+
+def _real_tangent(t: Array) -> Array:
+    dtype = real_dtype(t.dtype)
+    return lax.convert_element_type_p.bind(t, new_dtype=dtype, weak_type=False, sharding=None)
+
+
+real.defjvp(lambda primals, tangents: (real(*primals), _real_tangent(*tangents)))
+
+
+@imag.defjvp
+def _imag_jvp(primals: Any, tangents: Any) -> Any:
+    with jax.enable_x64(True):
+        return imag(*primals), _real_tangent(tangents[0] * jnp.asarray(-1j, tangents[0].dtype))
 
 
 def _wrapped(x: Array, dtype: DType) -> Array:
@@ -507,3 +539,91 @@ def all_within(indices: Sequence[Array | None], shape: Sequence[int]) -> Any:
     if any(n == 0 for _, n in places):
         return False
     return 0 in shape or jnp.all(jnp.stack([within(i, -n, n) for i, n in places]))
+
+
+Gradients = dict[str, Callable[[], Any]]
+
+
+def with_derivative(value: Callable[..., Any], gradients: Callable[..., Gradients], **arrays: Any) -> Any:
+    """`value(**arrays)`, with a derivative of its own, in either mode and of any order.
+
+    `gradients(grad, result, **arrays)` returns by name functions that compute gradients, linear in `grad`, as torch
+    defines them: for complex numbers, the conjugates of JAX's. `"self, other"` names two, whose function returns both.
+    They are summed over axes that were broadcast. `grad` has the structure of `result`, with None in place of integers.
+    Arrays without a gradient keep JAX's derivative.
+    """
+    # What is known, such as None or a Python number, stays so.
+    known = {n: a for n, a in arrays.items() if not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(a))}
+    traced = {n: a for n, a in arrays.items() if n not in known}
+    if not any(map(_is_smooth, jax.tree.leaves(traced))):
+        return value(**arrays)
+    function = jax.custom_jvp(lambda traced: value(**traced, **known))
+    floats, precision = default_float(), product_precision()
+
+    def jvp(primals: Any, tangents: Any) -> Any:
+        with jax.enable_x64(True), default_float_is(floats), jax.default_matmul_precision(precision):
+            return rule(primals, tangents)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        held, result = {**primals[0], **known}, function(*primals)
+        moving = {n: t for n, t in tangents[0].items() if not all(map(_is_zero, jax.tree.leaves(t)))}
+        moving = {n: jax.tree.map(_instantiated, t) for n, t in moving.items()}
+        leaves, tree = jax.tree.flatten(result)
+        smooth = [leaf for leaf in leaves if _is_smooth(leaf)]
+        named: list[str] = []
+
+        def pull(cotangents: Sequence[Array]) -> dict[str, Any]:
+            rest = iter(cotangents)
+            grad = jax.tree.unflatten(tree, [_conj(next(rest)) if _is_smooth(x) else None for x in leaves])
+            found: dict[str, Any] = {}
+            for key, compute in gradients(grad, result, **held).items():
+                names = key.split(", ")
+                if not moving.keys().isdisjoint(names):
+                    found |= zip(names, compute() if len(names) > 1 else [compute()], strict=True)
+            named[:] = [n for n in found if n in moving]
+            return {n: jax.tree.map(_gradient, held[n], found[n]) for n in named}
+
+        transposed = jax.linear_transpose(pull, smooth)
+        (changes,) = transposed({n: moving.pop(n) for n in named})
+        if moving:
+            here = {n: held[n] for n in moving}
+            others = jax.jvp(lambda some: value(**{**held, **some}), (here,), (moving,))[1]
+            others = [t for t in jax.tree.leaves(others) if t.dtype != jax.dtypes.float0]
+            changes = jax.tree.map(lax.add, changes, others)
+        each = iter(changes)
+        tangent = [next(each) if _is_smooth(x) else np.zeros(x.shape, jax.dtypes.float0) for x in leaves]
+        return result, jax.tree.unflatten(tree, tangent)
+
+    function.defjvp(jvp, symbolic_zeros=True)
+    return function(traced)
+
+
+def _is_smooth(x: Any) -> bool:
+    return is_float(x) or is_complex(x)
+
+
+def _is_zero(tangent: Any) -> bool:
+    return isinstance(tangent, SymbolicZero)
+
+
+def _instantiated(tangent: Any) -> Any:
+    return jnp.zeros(tangent.shape, tangent.dtype) if _is_zero(tangent) else tangent
+
+
+def _conj(x: Array) -> Array:
+    return lax.conj(x) if is_complex(x) else x
+
+
+def _gradient(x: Array, grad: Any) -> Array:
+    """A gradient of torch as one of JAX, of the shape and dtype of `x`."""
+    grad = _conj(cast(grad, x.dtype))
+    added = max(grad.ndim - x.ndim, 0)
+    grad = lax.reduce_sum(grad, range(added))
+    axes = [i for i in range(grad.ndim) if grad.shape[i] != 1 == x.shape[i - grad.ndim]]
+    grad = lax.expand_dims(lax.reduce_sum(grad, axes), axes)
+    return jnp.broadcast_to(grad, x.shape)
+
+
+def not_implemented(name: str) -> Any:
+    """Stands for a derivative that torch does not implement, and raises its error."""
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented")

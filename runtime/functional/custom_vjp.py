@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
+from jax.custom_derivatives import CustomVJPPrimal, SymbolicZero
 from torch.autograd.function import FunctionCtx
 from torch.utils.checkpoint import CheckpointFunction
 
@@ -66,7 +67,7 @@ class CustomVjpCall:
         self.count = 0  # number of tensors among the outputs
         self.idle: set[int] = set()  # outputs without a derivative
         self.call = jax.custom_vjp(self.forward)
-        self.call.defvjp(self.forward_rule, self.backward)
+        self.call.defvjp(self.forward_rule, self.backward, symbolic_zeros=True)
 
     def with_tensors(self, tensors: Sequence[Any]) -> list[Any]:
         """The arguments with `tensors` in place of the placeholders."""
@@ -114,8 +115,9 @@ class CustomVjpCall:
         self.notes = jax.tree.map(place, notes)
         return tuple(held[len(tensors) :])
 
-    def forward_rule(self, key: Any, *xs: jax.Array) -> Any:
+    def forward_rule(self, *primals: Any) -> Any:
         """The forward rule: the results, and the residuals for `backward`."""
+        key, *xs = jax.tree.map(lambda p: p.value, primals, is_leaf=lambda p: isinstance(p, CustomVJPPrimal))
         made = self.call(key, *xs)
         return made, (key, xs, made)
 
@@ -129,10 +131,11 @@ class CustomVjpCall:
             found = self.gradients(held, gs)
             return [torch.zeros_like(x) if g is None else g for x, g in zip(held[:n], found, strict=True)]
 
-        gs = [
-            jnp.zeros(o.shape, o.dtype) if i + n in self.idle or g.dtype == jax.dtypes.float0 else jnp.conj(g)
-            for i, (o, g) in enumerate(zip(made[: self.count], cotangents, strict=False))
-        ]
+        fills = self.notes.get("materialize_grads", True)
+        gs: list[Any] = []
+        for i, (o, g) in enumerate(zip(made[: self.count], cotangents, strict=False)):
+            absent = isinstance(g, SymbolicZero) or g.dtype == jax.dtypes.float0 or i + n in self.idle
+            gs.append(jnp.conj(g) if not absent else jnp.zeros(o.shape, o.dtype) if fills else None)
         later = None if key is None else jax.random.fold_in(key, 1 << 31)
         found = run_nested(pull, (*xs, *made, *gs), later)
         results = [
@@ -141,7 +144,7 @@ class CustomVjpCall:
         ]
         return (None if key is None else np.zeros(key.shape, jax.dtypes.float0), *results)
 
-    def gradients(self, held: Sequence[torch.Tensor], gs: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
+    def gradients(self, held: Sequence[torch.Tensor], gs: Sequence[torch.Tensor | None]) -> list[torch.Tensor | None]:
         """Call `backward` and return one gradient per tensor argument; `held` are the inputs, outputs and extras."""
         ctx = VjpContext(self.needs)
         notes = jax.tree.map(lambda v: held[v] if isinstance(v, _Position) else v, self.notes)
@@ -174,6 +177,7 @@ class _RecordedCall(torch.autograd.Function):
         with torch.enable_grad():  # otherwise JAX would see constants
             made = _made(application, key, xs)
         ctx.application = application
+        ctx.set_materialize_grads(application.notes.get("materialize_grads", True))
         ctx.save_for_backward(*xs, *made)
         outputs = made[: application.count]
         n = len(xs)

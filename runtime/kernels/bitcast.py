@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tenax.words import real_dtype
+from tenax.words import imag, real, real_dtype
 
 
 def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
@@ -16,7 +16,7 @@ def bitcast(array: jax.Array, dtype: np.dtype) -> jax.Array:
     if array.dtype == np.dtype(bool):
         array = array.astype(np.uint8)
     if jnp.issubdtype(array.dtype, np.complexfloating):
-        array = jnp.stack([array.real, array.imag], -1).reshape(*array.shape[:-1], -1)
+        array = jnp.stack([real(array), imag(array)], -1).reshape(*array.shape[:-1], -1)
     if dtype == np.dtype(bool):
         return bitcast(array, np.dtype(np.uint8)) != 0
     if jnp.issubdtype(dtype, np.complexfloating):

@@ -9,7 +9,7 @@ from jax import lax
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of, solve
-from tenax.words import Array
+from tenax.words import Array, Gradients, with_derivative
 
 INT32 = np.dtype("int32")
 
@@ -70,6 +70,21 @@ def cholesky(self: Array, upper: bool = False) -> Array:
 
 
 def cholesky_solve(self: Array, input2: Array, upper: bool = False) -> Array:
-    """X of `A X = self`, given the factor `input2` of A; batches broadcast."""
-    between = solve(input2, self, lower=not upper, adjoint=upper)
-    return solve(input2, between, lower=not upper, adjoint=not upper)
+    """X of `A X = self`, given the factor `input2` of A; batches broadcast.
+
+    Its gradient, as torch's, is not restricted to the triangle that is read.
+    """
+
+    def value(b: Array, factor: Array) -> Array:
+        between = solve(factor, b, lower=not upper, adjoint=upper)
+        return solve(factor, between, lower=not upper, adjoint=not upper)
+
+    def gradients(grad: Array, result: Array, b: Array, factor: Array) -> Gradients:
+        def of_factor() -> Array:
+            both = value(grad, factor) @ adjoint_of(result)
+            both += adjoint_of(both)
+            return -(factor @ both if upper else both @ factor)
+
+        return {"b": lambda: value(grad, factor), "factor": of_factor}
+
+    return with_derivative(value, gradients, b=self, factor=input2)

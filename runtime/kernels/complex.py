@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, is_complex
+from tenax.words import Array, imag, is_complex, real
 
 
 def exp(self: Array) -> Array:
@@ -19,7 +19,7 @@ def exp(self: Array) -> Array:
     """
     if not is_complex(self):
         return lax.exp(self)
-    x, y = lax.real(self), lax.imag(self)
+    x, y = real(self), imag(self)
     limit = lax.complex(jnp.where(x > 0, jnp.inf, 0).astype(x.dtype), jnp.where(x > 0, jnp.nan, 0).astype(x.dtype))
     return jnp.where(jnp.isinf(x) & ~jnp.isfinite(y), limit, lax.exp(self))
 
@@ -32,8 +32,8 @@ def log(self: Array) -> Array:
     value = lax.log(self)
     if not is_complex(self):
         return value
-    infinite = jnp.isinf(lax.real(self)) | jnp.isinf(lax.imag(self))
-    return lax.complex(jnp.where(infinite, jnp.inf, lax.real(value)), lax.imag(value))
+    infinite = jnp.isinf(real(self)) | jnp.isinf(imag(self))
+    return lax.complex(jnp.where(infinite, jnp.inf, real(value)), imag(value))
 
 
 def sqrt(self: Array) -> Array:
@@ -55,8 +55,8 @@ def asinh(self: Array) -> Array:
     """The inverse hyperbolic sine; -i asin(iz), whose branch cuts lie on the imaginary axis (7.3.6.2)."""
     if not is_complex(self):
         return lax.asinh(self)
-    value = asin(lax.complex(-lax.imag(self), lax.real(self)))
-    return lax.complex(lax.imag(value), -lax.real(value))
+    value = asin(lax.complex(-imag(self), real(self)))
+    return lax.complex(imag(value), -real(value))
 
 
 def acosh(self: Array) -> Array:
@@ -69,7 +69,7 @@ def _mirrored(function: Callable[[Array], Array], self: Array) -> Array:
 
     XLA takes a negative zero on a branch cut for a positive one.
     """
-    below = jnp.signbit(lax.imag(self))
+    below = jnp.signbit(imag(self))
     value = function(jnp.where(below, jnp.conj(self), self))
     return jnp.where(below, jnp.conj(value), value)
 
@@ -81,7 +81,7 @@ def atanh(self: Array) -> Array:
     """
     if not is_complex(self):
         return lax.atanh(self)
-    x, y = lax.real(self), lax.imag(self)
+    x, y = real(self), imag(self)
     infinite = jnp.isinf(x) | jnp.isinf(y)
     limit = lax.complex(
         jnp.where(infinite | (x == 0), jnp.copysign(jnp.zeros_like(x), x), jnp.nan),
@@ -89,7 +89,7 @@ def atanh(self: Array) -> Array:
     )
     finite = jnp.isfinite(x) & jnp.isfinite(y)
     value = lax.atanh(jnp.where(finite, self, 0))
-    beneath = jnp.signbit(y) & (lax.imag(value) > 0)  # on the branch cut XLA loses the sign of -0
+    beneath = jnp.signbit(y) & (imag(value) > 0)  # on the branch cut XLA loses the sign of -0
     return jnp.where(finite, jnp.where(beneath, jnp.conj(value), value), limit)
 
 
@@ -110,22 +110,20 @@ power.defjvps(
 
 def _product(self: Array, other: Array) -> Array:
     """`self * other`; an infinite product that would be NaN is an infinity in its direction instead (G.5.1)."""
-    a, b, c, d = lax.real(self), lax.imag(self), lax.real(other), lax.imag(other)
-    real, imag = a * c - b * d, a * d + b * c
+    a, b, c, d = real(self), imag(self), real(other), imag(other)
+    x, y = a * c - b * d, a * d + b * c
     infinite = jnp.isinf(a * c) | jnp.isinf(b * d) | jnp.isinf(a * d) | jnp.isinf(b * c)
-    lost = jnp.isnan(real) & jnp.isnan(imag) & infinite
+    lost = jnp.isnan(x) & jnp.isnan(y) & infinite
     (a, b), (c, d) = _direction(a, b), _direction(c, d)
-    return lax.complex(
-        jnp.where(lost, jnp.inf * (a * c - b * d), real), jnp.where(lost, jnp.inf * (a * d + b * c), imag)
-    )
+    return lax.complex(jnp.where(lost, jnp.inf * (a * c - b * d), x), jnp.where(lost, jnp.inf * (a * d + b * c), y))
 
 
-def _direction(real: Array, imag: Array) -> tuple[Array, Array]:
+def _direction(x: Array, y: Array) -> tuple[Array, Array]:
     """Parts of an infinite number as ±1 (infinite) and ±0 (others); in other numbers, NaN parts become ±0."""
-    infinite = jnp.isinf(real) | jnp.isinf(imag)
+    infinite = jnp.isinf(x) | jnp.isinf(y)
 
     def part(x: Array) -> Array:
         size = jnp.where(infinite, jnp.where(jnp.isinf(x), 1, 0), jnp.where(jnp.isnan(x), 0, jnp.abs(x)))
         return jnp.copysign(size.astype(x.dtype), x)
 
-    return part(real), part(imag)
+    return part(x), part(y)

@@ -12,7 +12,22 @@ from jax import lax
 
 from tenax.kernels import loops
 from tenax.kernels.reduction import Dims
-from tenax.words import Array, DType, Number, axes, axis, cast, is_complex, opmath, real_dtype, root, truth
+from tenax.words import (
+    Array,
+    DType,
+    Gradients,
+    Number,
+    axes,
+    axis,
+    cast,
+    is_complex,
+    opmath,
+    real,
+    real_dtype,
+    root,
+    truth,
+    with_derivative,
+)
 
 Order = float | Number  # of a norm
 
@@ -31,7 +46,7 @@ def _powsum(x: Array, p: Order, dims: Sequence[int]) -> Array:
     if p == 0:
         terms = cast(truth(x), real_dtype(x.dtype))
     elif p == 2:
-        terms = jnp.real(x * jnp.conj(x)) if is_complex(x) else x * x
+        terms = real(x * jnp.conj(x)) if is_complex(x) else x * x
     else:
         terms = jnp.abs(x) if p == 1 else jnp.abs(x) ** _exponent(p, x)
     return lax.reduce_sum(terms, dims)
@@ -44,10 +59,36 @@ def _exponent(p: Order, x: Array) -> Any:
 
 def _pnorm(x: Array, p: Order, dims: Sequence[int]) -> Array:
     """The p-norm in the accumulation dtype, real."""
+
+    def value(x: Array, p: Order) -> Array:
+        if p in (inf, -inf):
+            return (lax.reduce_max if p > 0 else lax.reduce_min)(cast(jnp.abs(x), opmath(real_dtype(x.dtype))), dims)
+        total = _powsum(x, p, dims)
+        return total if p in (0, 1) else root(total) if p == 2 else total ** (1 / _exponent(p, total))
+
+    def gradients(grad: Array, result: Array, x: Array, p: Order) -> Gradients:
+        def of_x() -> Array:
+            norm, wide = lax.expand_dims(result, dims), cast(x, opmath(x.dtype))
+            slope = _slope(wide, norm, p)
+            if p in (inf, -inf):
+                slope = slope / jnp.sum(jnp.abs(wide) == norm, dims, dtype=norm.dtype, keepdims=True)
+            return lax.expand_dims(grad, dims) * slope
+
+        return {"x": of_x}
+
+    # JAX differentiates the sum of squares, and the square root with the derivative 0 at 0.
+    return value(x, p) if p == 2 else with_derivative(value, gradients, x=x, p=p)
+
+
+def _slope(x: Array, norm: Array, p: Order) -> Array:
+    """The derivative of a p-norm; 0 where the norm is 0. That of an extremum is 1 or -1 at each element equal to it."""
+    if p in (0, 1):
+        return jnp.sign(x) * p
     if p in (inf, -inf):
-        return (lax.reduce_max if p > 0 else lax.reduce_min)(cast(jnp.abs(x), opmath(real_dtype(x.dtype))), dims)
-    total = _powsum(x, p, dims)
-    return total if p in (0, 1) else root(total) if p == 2 else total ** (1 / _exponent(p, total))
+        return jnp.where(jnp.abs(x) == norm, jnp.sign(x), 0)
+    flat = (norm == 0) | (x == 0)
+    ratio = jnp.where(flat, 1, jnp.abs(x)) / jnp.where(flat, 1, norm)
+    return jnp.where(flat, 0, jnp.sign(x) * (ratio if p == 2 else ratio ** (_exponent(p, x) - 1)))
 
 
 def linalg_vector_norm(
@@ -114,21 +155,7 @@ def _cdist_backward(grad_output: Array, x1: Array, x2: Array, p: Order, cdist: A
     """Gradient of x1 in `_cdist_forward`, [..., P, M] with x1 and x2 broadcast; 0 where the distance is 0."""
     if cdist.size == 0:
         return jnp.zeros_like(x1)
-    differences = _differences(x1, x2)
-    grad, cdist = grad_output[..., None], cdist[..., None]
-    zero = cast(0, x1.dtype)
-    if p == 0:
-        slope = jnp.zeros_like(differences)
-    elif p == 1:
-        slope = jnp.sign(differences)
-    elif p == inf:
-        slope = jnp.where(jnp.abs(differences) == cdist, jnp.sign(differences), zero)
-    elif p == 2:
-        slope = jnp.where(cdist == 0, zero, differences / cdist)
-    else:
-        flat = (cdist == 0) | (differences == 0)
-        slope = jnp.where(flat, zero, jnp.sign(differences) * (jnp.abs(differences) / cdist) ** (_exponent(p, x1) - 1))
-    return jnp.sum(grad * slope, -2)
+    return jnp.sum(grad_output[..., None] * _slope(_differences(x1, x2), cdist[..., None], p), -2)
 
 
 def _pairs(n: int) -> tuple[Array, Array]:
@@ -149,6 +176,6 @@ def _pdist_forward(self: Array, p: Order = 2) -> Array:
 def _pdist_backward(grad_output: Array, self: Array, p: Order, pdist: Array) -> Array:
     """Gradient of `_pdist_forward`, shape [N, M]."""
     i, j = _pairs(self.shape[0])
-    above = jnp.zeros((2, self.shape[0], self.shape[0]), self.dtype).at[:, i, j].set(jnp.stack([grad_output, pdist]))
-    grads, distances = above + jnp.swapaxes(above, 1, 2)
-    return _cdist_backward(grads, self, self, p, distances)
+    above = jnp.zeros((self.shape[0], self.shape[0]), self.dtype)
+    grads, distances = (above.at[i, j].set(x, unique_indices=True) for x in (grad_output, pdist))
+    return _cdist_backward(grads + grads.T, self, self, p, distances + distances.T)

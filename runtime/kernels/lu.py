@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -9,7 +11,7 @@ from jax import lax
 from tenax.kernels import loops
 from tenax.kernels.reduction import argmax
 from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
-from tenax.words import Array, cast, is_complex
+from tenax.words import Array, Gradients, cast, is_complex, with_derivative
 
 INT32 = np.dtype("int32")
 
@@ -113,10 +115,27 @@ def _sign_of_swaps(pivots: Array) -> Array:
 def _linalg_det(A: Array) -> tuple[Array, Array, Array]:
     """(determinant `(*batch)`, LU, pivots).
 
-    `jnp.linalg.det` and `slogdet` do not return the factors, which torch's gradients read.
+    `jnp.linalg.det` and `slogdet` do not return the factors, which torch's gradients read. The gradient of a singular
+    matrix is that for a slightly different one.
     """
-    factors, pivots, _ = _factors(A)
-    return jnp.prod(_diagonal(factors), -1) * _sign_of_swaps(pivots).astype(A.dtype), factors, pivots
+
+    def value(A: Array) -> tuple[Array, Array, Array]:
+        factors, pivots, _ = _factors(A)
+        return jnp.prod(_diagonal(factors), -1) * _sign_of_swaps(pivots).astype(A.dtype), factors, pivots
+
+    def gradients(grad: Any, result: Any, A: Array) -> Gradients:
+        def of_a() -> Array:
+            det, factors, pivots = result
+            if A.shape[-1] == 1:
+                return grad[0][..., None, None]
+            unit = jnp.eye(A.shape[-1], dtype=A.dtype)
+            regular = factors + unit * jnp.where(factors == 0, jnp.finfo(A.dtype).eps, 0)
+            inverse = linalg_lu_solve(regular, pivots, unit * jnp.conj(det)[..., None, None], adjoint=is_complex(A))
+            return grad[0][..., None, None] * inverse
+
+        return {"A": of_a}
+
+    return with_derivative(value, gradients, A=A)
 
 
 def _linalg_slogdet(A: Array) -> tuple[Array, Array, Array, Array]:

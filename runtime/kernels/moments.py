@@ -8,7 +8,7 @@ from math import prod
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import FLOAT64, Array, Number, axes, cast, is_complex, is_float, opmath, real_dtype, root
+from tenax.words import FLOAT64, Array, Number, axes, cast, is_complex, is_float, opmath, real, real_dtype, root
 
 Correction = float | Number
 
@@ -25,7 +25,7 @@ def moments(x: Array, dims: Sequence[int], correction: Correction = 0) -> tuple[
     x, n = cast(x, opmath(x.dtype)), prod(x.shape[d] for d in dims)
     mean = lax.expand_dims(lax.reduce_sum(x, dims), dims) / n
     off = x - mean
-    square = jnp.real(off * jnp.conj(off)) if is_complex(x) else off * off
+    square = real(off * jnp.conj(off)) if is_complex(x) else off * off
     varies = isinstance(correction, Number)
     freedom = jnp.maximum(n - cast(correction, FLOAT64), 0) if varies else max(n - correction, 0)  # type: ignore[operator]
     return lax.expand_dims(lax.reduce_sum(square, dims), dims) / cast(freedom, square.dtype), mean

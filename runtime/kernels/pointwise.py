@@ -17,14 +17,18 @@ from tenax.words import (
     DEFAULT,
     INT_TO_FLOAT,
     Array,
+    Gradients,
     Number,
     as_long,
     cast,
     dtype_of,
+    imag,
     is_complex,
     is_float,
     is_int,
     is_negative,
+    real,
+    with_derivative,
 )
 
 # Integral float powers up to this are multiplications: one rounding each, and cheaper than exp(y log x).
@@ -37,6 +41,7 @@ def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Arr
     dtype, x, y = promote(self, other)
     if rounding_mode is None:
         return cast(arithmetic.div(x, y), dtype)
+    x, y = lax.stop_gradient(x), lax.stop_gradient(y)
     if rounding_mode == "floor":
         return cast(floor_divide(x, y), dtype)
     if rounding_mode != "trunc":
@@ -46,6 +51,21 @@ def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Arr
         # The quotient is rounded to the dtype before truncation, as in torch for float16 and bfloat16.
         return jnp.trunc(cast(x / y, dtype))
     return cast(lax.div(*jnp.broadcast_arrays(x, y)), dtype)
+
+
+def clamp(self: Array, min: Array | None = None, max: Array | None = None) -> Array:
+    """`self` within its bounds, of which `max` is the stronger."""
+
+    def gradients(grad: Array, result: Array, self: Array, min: Array | None, max: Array | None) -> Gradients:
+        low: Any = -np.inf if min is None else min
+        high: Any = np.inf if max is None else max
+        return {
+            "self": lambda: jnp.where((self >= low) & (self <= high), grad, 0),
+            "min": lambda: jnp.where((self < low) & (low < high), grad, 0),
+            "max": lambda: jnp.where((self > high) | (high < low), grad, 0),
+        }
+
+    return with_derivative(lambda self, **bounds: jnp.clip(self, **bounds), gradients, self=self, min=min, max=max)
 
 
 def floor_divide(self: Array, other: Array) -> Array:
@@ -222,7 +242,7 @@ def angle(self: Array) -> Array:
     `jnp.angle` of -0.0 is π, where torch has 0.
     """
     if is_complex(self):
-        return lax.atan2(lax.imag(self), lax.real(self))
+        return lax.atan2(imag(self), real(self))
     dtype, self = INT_TO_FLOAT(self)
     return cast(jnp.where(jnp.isnan(self), self, jnp.where(self < 0, cast(np.pi, self.dtype), 0)), dtype)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels.spectral import _linalg_svd
+from tenax.kernels import loops
+from tenax.kernels.graft import differentiated_as
+from tenax.kernels.spectral import _linalg_svd, linalg_pinv, pinv_gradient
 from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
-from tenax.words import INT64, Array, cast, real_dtype
+from tenax.words import INT64, Array, Gradients, cast, real_dtype, with_derivative
 
 
 def linalg_qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
@@ -37,7 +41,43 @@ def ormqr(self: Array, input2: Array, input3: Array, left: bool = True, transpos
     """`op(Q) input3`, or `input3 op(Q)`, where Q has the Householder vectors `self` and factors `input2`."""
     if input3.size == 0 or input2.size == 0:
         return input3
-    return lax.linalg.ormqr(self[..., : input2.shape[-1]], input2, input3, left=left, transpose=transpose)
+
+    def value(a: Array, tau: Array, c: Array) -> Array:
+        return lax.linalg.ormqr(a[..., : tau.shape[-1]], tau, c, left=left, transpose=transpose)
+
+    def by_reflections(a: Array, tau: Array, c: Array) -> Array:
+        if left:
+            return _reflected(a, tau, c, transpose)
+        return adjoint_of(_reflected(a, tau, adjoint_of(c), not transpose))
+
+    return differentiated_as(by_reflections, value)(self, input2, input3)
+
+
+def linalg_householder_product(input: Array, tau: Array) -> Array:
+    """The first columns of Q, as many as `input` has; a reflection with factor 0 is the identity."""
+
+    def value(a: Array, tau: Array) -> Array:
+        padding = [(0, 0)] * (tau.ndim - 1) + [(0, a.shape[-1] - tau.shape[-1])]
+        return lax.linalg.householder_product(a, jnp.pad(tau, padding))
+
+    def by_reflections(a: Array, tau: Array) -> Array:
+        return _reflected(a, tau, jnp.broadcast_to(jnp.eye(a.shape[-2], a.shape[-1], dtype=a.dtype), a.shape), False)
+
+    return differentiated_as(by_reflections, value)(input, tau)
+
+
+def _reflected(a: Array, tau: Array, c: Array, adjoint: bool) -> Array:
+    """Q c, or Q^H c, one reflection after another: JAX has no derivative of LAPACK's functions."""
+    a = a[..., : tau.shape[-1]]
+    vectors = jnp.tril(a, -1) + jnp.eye(a.shape[-2], a.shape[-1], dtype=a.dtype)
+
+    def reflect(c: Array, reflection: tuple[Array, Array]) -> tuple[Array, None]:
+        vector, factor = (x[..., None] for x in reflection)
+        return c - factor[..., None] * (vector @ (adjoint_of(vector) @ c)), None
+
+    factors = jnp.conj(tau) if adjoint else tau
+    stacked = jnp.moveaxis(vectors, -1, 0), jnp.moveaxis(factors, -1, 0)
+    return loops.scan(reflect, c, stacked, reverse=not adjoint)[0]
 
 
 def _by_qr(a: Array, b: Array) -> Array:
@@ -58,7 +98,27 @@ def linalg_lstsq(
     rounding. "gelss" and "gelsd" also return residuals of rank-deficient matrices. `jnp.linalg.lstsq` does not support
     batches.
     """
-    driver = driver or "gelsy"
+
+    def value(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
+        return _least_squares(a, b, rcond, driver or "gelsy")
+
+    def gradients(grad: Any, result: Any, a: Array, b: Array) -> Gradients:
+        def of_both() -> tuple[Array, Array]:
+            vectors = result[0].ndim < a.ndim
+            slope, x, right = (y[..., None] if vectors else y for y in (grad[0], result[0], b))
+            inverse = linalg_pinv(a)
+            of_a, of_b = pinv_gradient(slope @ adjoint_of(right), inverse, a), adjoint_of(inverse) @ slope
+            if result[1].size:
+                apart = 2 * grad[1][..., None, :] * (a @ x - right)
+                of_a, of_b = of_a + apart @ adjoint_of(x), of_b - apart
+            return of_a, of_b[..., 0] if vectors else of_b
+
+        return {"a, b": of_both}
+
+    return with_derivative(value, gradients, a=self, b=b)
+
+
+def _least_squares(self: Array, b: Array, rcond: Any, driver: str) -> tuple[Array, Array, Array, Array]:
     m, n = self.shape[-2:]
     real, batch = real_dtype(self.dtype), self.shape[:-2]
     vectors = self.ndim - 1 == b.ndim and b.shape == self.shape[:-1]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.words import INT64, Array, axis, cast, is_float, reduce_over, truth
+from tenax.words import INT64, Array, Gradients, axis, cast, is_float, reduce_over, truth, with_derivative
 
 Dims = int | Sequence[int] | None
 Fold = Callable[..., Array]
@@ -30,32 +31,43 @@ def all(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) ->
     return _truth(lax.reduce_and, self, dim, keepdim)
 
 
-def _extremum(best: Array, x: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """`best` (with its axis kept) and the first int64 index where `x` equals it; a NaN counts as best.
+def _extremum(fold: Fold, x: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    """(extremum along `dim`, the first int64 index where `x` equals it, which gets its gradient); a NaN counts as one.
 
     These are two plain reductions, because XLA's CPU backend does not vectorize a variadic one across rows, and
     `lax.argmax` cannot build one for 64-bit values while JAX's default is 32 bits.
     """
-    hit = x == best
-    if is_float(x):
-        hit |= jnp.isnan(x)
-    where = jnp.where(hit, lax.broadcasted_iota(np.int32, x.shape, dim), x.shape[dim] - 1)
-    first = cast(lax.reduce_min(where, (dim,)), INT64)
-    return (best, lax.expand_dims(first, (dim,))) if keepdim else (lax.squeeze(best, (dim,)), first)
+    if x.ndim == 0:
+        return x, jnp.zeros((), INT64)
+    dim = axis(x, dim)
+
+    def value(x: Array) -> tuple[Array, Array]:
+        best = reduce_over(fold, x, dim, True)
+        hit = x == best
+        if is_float(x):
+            hit |= jnp.isnan(x)
+        where = jnp.where(hit, lax.broadcasted_iota(np.int32, x.shape, dim), x.shape[dim] - 1)
+        first = cast(lax.reduce_min(where, (dim,)), INT64)
+        return (best, lax.expand_dims(first, (dim,))) if keepdim else (lax.squeeze(best, (dim,)), first)
+
+    def gradients(grad: Any, result: Any, x: Array) -> Gradients:
+        def of_x() -> Array:
+            slope, first = (y if keepdim else lax.expand_dims(y, (dim,)) for y in (grad[0], result[1]))
+            return jnp.where(lax.broadcasted_iota(INT64, x.shape, dim) == first, slope, 0)
+
+        return {"x": of_x}
+
+    return with_derivative(value, gradients, x=x)
 
 
 def max_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """(values, int64 indices of their first occurrence) along `dim`."""
-    if self.ndim == 0:
-        return self, jnp.zeros((), INT64)
-    return _extremum(reduce_over(lax.reduce_max, self, dim, True), self, axis(self, dim), keepdim)
+    return _extremum(lax.reduce_max, self, dim, keepdim)
 
 
 def min_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """(values, int64 indices of their first occurrence) along `dim`."""
-    if self.ndim == 0:
-        return self, jnp.zeros((), INT64)
-    return _extremum(reduce_over(lax.reduce_min, self, dim, True), self, axis(self, dim), keepdim)
+    return _extremum(lax.reduce_min, self, dim, keepdim)
 
 
 def argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:

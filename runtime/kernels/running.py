@@ -13,12 +13,12 @@ from functools import partial
 from math import prod
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
+from tenax.kernels.graft import differentiated_as
 from tenax.kernels.platform import choose
 from tenax.words import Array, DType, is_complex, is_float, window_operand
 
@@ -101,16 +101,12 @@ def _running(
     def by_platform(x: Array, dim: int) -> Array:
         return choose(partial(on_cpu, dim=dim), partial(elsewhere, dim=dim), x)
 
-    differentiable = jax.custom_jvp(by_platform, nondiff_argnums=(1,))
-
-    @differentiable.defjvp
-    def _jvp(dim: int, primals: Any, tangents: Any) -> Any:
-        return jax.jvp(partial(elsewhere, dim=dim), primals, tangents)
-
     def reduce(x: Array, dim: int) -> Array:
         if not x.size:
             return x
-        return (differentiable if is_float(x) or is_complex(x) else by_platform)(x, dim)
+        if not (is_float(x) or is_complex(x)):
+            return by_platform(x, dim)
+        return differentiated_as(partial(elsewhere, dim=dim), partial(by_platform, dim=dim))(x)
 
     return reduce
 

@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.in_place import computed, update
-from tenax.words import BOOL, INT64, Array, axis, cast, is_complex, is_float, opmath, place
+from tenax.words import BOOL, INT64, Array, Gradients, axis, cast, is_complex, is_float, opmath, place, with_derivative
 
 TRUSTED = lax.GatherScatterMode.PROMISE_IN_BOUNDS
 _INT32 = np.dtype("int32")
@@ -46,6 +46,16 @@ class Places(NamedTuple):
                 held, self.indices, updates, cpu=partial(_set_twice, self.numbers), default=write
             )
         return write(held, self.indices, updates)
+
+    def read(self, held: Array, updates: Array) -> Array:
+        """What `held` has at the positions, in the shape of `updates`."""
+        n = self.numbers
+        window = iter([updates.shape[d] for d in n.update_window_dims])
+        single = {*n.inserted_window_dims, *n.operand_batching_dims}
+        sizes = [1 if d in single else next(window) for d in range(held.ndim)]
+        lists = n.update_window_dims, n.inserted_window_dims, n.scatter_dims_to_operand_dims, n.operand_batching_dims
+        numbers = lax.GatherDimensionNumbers(*map(tuple, (*lists, n.scatter_indices_batching_dims)))
+        return lax.gather(held, self.indices, numbers, sizes, mode=TRUSTED)
 
 
 def _set_twice(numbers: lax.ScatterDimensionNumbers, held: Array, indices: Array, updates: Array) -> Array:
@@ -111,9 +121,56 @@ def combine(self: Array, places: Places, updates: Array, reduce: str = "set", in
     """`self` with `updates` set or reduced into `places`, in self's dtype; float16 and bfloat16 sum in float32.
 
     With `include_self=False`, old values at written positions are excluded. A mean of integers is floored.
+
+    The gradients of what one position is written with twice are torch's: it has them all if the last one stays, and
+    they are divided equally among equal extrema.
     """
     if updates.size == 0 or self.size == 0:
         return self
+
+    def value(self: Array, updates: Array, indices: Array) -> Array:
+        return _combined(self, places._replace(indices=indices), updates, reduce, include_self)
+
+    def gradients(grad: Array, result: Array, self: Array, updates: Array, indices: Array) -> Gradients:
+        def slopes() -> tuple[Array, Array]:
+            there = places._replace(indices=indices)
+            kept, new = _slopes(grad, result, self, there, updates, reduce, include_self)
+            if include_self and reduce != "set":
+                return kept, new
+            written = there.write("set", jnp.zeros(self.shape, bool), jnp.ones(updates.shape, bool))
+            return jnp.where(written, 0, kept), new
+
+        return {"self, updates": slopes}
+
+    if reduce in ("sum", "mean"):
+        return value(self, updates, places.indices)
+    return with_derivative(value, gradients, self=self, updates=updates, indices=places.indices)
+
+
+def _slopes(
+    grad: Array, result: Array, self: Array, places: Places, updates: Array, reduce: str, include_self: bool
+) -> tuple[Array, Array]:
+    """The gradients of `self` and `updates`, as in torch's `scatter_reduce_backward`."""
+    if reduce == "set":
+        return grad, places.read(grad, updates)
+    if reduce != "prod":
+        first, others = self == result, updates == places.read(result, updates)
+        count = places.write("sum", cast(first, grad.dtype), cast(others, grad.dtype))
+        shared = grad / count
+        return jnp.where(first, shared, 0), jnp.where(others, places.read(shared, updates), 0)
+    zero, gap = self == 0, updates == 0
+    held = jnp.where(zero, 1, self)
+    gaps = places.read(places.write("sum", 0 * self, cast(gap, self.dtype)), updates)
+    alone = gap & (gaps == 1)
+    others = _combined(self, places, jnp.where(alone, 1, updates), reduce, include_self)
+    of_others, of_all = places.read(grad * others, updates), places.read(grad * result, updates)
+    return (
+        grad * (_combined(held, places, updates, reduce, include_self) / held),
+        jnp.where(alone, of_others, of_all / jnp.where(gap, 1, updates)),
+    )
+
+
+def _combined(self: Array, places: Places, updates: Array, reduce: str, include_self: bool) -> Array:
     reduce = _OF_BOOL.get(reduce, reduce) if self.dtype == BOOL else reduce
     dtype = opmath(self.dtype) if reduce in ("sum", "mean", "prod") else self.dtype
     held, updates = cast(self, dtype), computed(cast(updates, dtype))

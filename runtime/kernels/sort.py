@@ -15,7 +15,7 @@ from jax import lax
 
 from tenax.kernels.platform import choose
 from tenax.kernels.reduction import argmax
-from tenax.words import INT64, Array, Number, as_long, axis, cast, is_float
+from tenax.words import INT64, Array, Gradients, Number, as_long, axis, cast, is_float, with_derivative
 
 
 def _sorted(x: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
@@ -136,9 +136,18 @@ def _median(x: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, A
 
 
 def _median_of_all(x: Array, skip_nan: bool) -> Array:
+    """The median, whose gradient is divided equally among the elements equal to it."""
     if x.size == 0:
         return jnp.full((), np.nan if is_float(x) else np.iinfo(x.dtype).min, x.dtype)
-    return _median(x.reshape(-1), 0, False, skip_nan)[0]
+
+    def gradients(grad: Array, result: Array, x: Array) -> Gradients:
+        def of_x() -> Array:
+            equal = (x == result) | (jnp.isnan(x) & jnp.isnan(result))
+            return jnp.where(equal, grad / jnp.sum(equal, dtype=x.dtype), 0)
+
+        return {"x": of_x}
+
+    return with_derivative(lambda x: _median(x.reshape(-1), 0, False, skip_nan)[0], gradients, x=x)
 
 
 def median(self: Array) -> Array:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of
-from tenax.words import Array, cast, opmath, real_dtype
+from tenax.words import Array, Gradients, cast, opmath, real, real_dtype, with_derivative
 
 
 def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
@@ -22,11 +24,34 @@ def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Arr
     half = A if UPLO.upper() == "L" else adjoint_of(A)
     lower = jnp.tril(half)
     strict = jnp.tril(lower, -1)
-    diagonal = jnp.real(lower - strict).astype(A.dtype)
+    diagonal = real(lower - strict).astype(A.dtype)
     # torch's derivative is that of the symmetric part.
     whole = graft(strict + diagonal + adjoint_of(strict), (half + adjoint_of(half)) / 2)
     vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
     return values, vectors if compute_v else nothing
+
+
+def linalg_eig(self: Array) -> tuple[Array, Array]:
+    """(complex eigenvalues, eigenvectors of norm 1 in columns); JAX has no derivative of the eigenvectors."""
+
+    def value(A: Array) -> tuple[Array, Array]:
+        values, vectors = jnp.linalg.eig(A)
+        return values, vectors
+
+    def gradients(grad: Any, result: Any, A: Array) -> Gradients:
+        def of_a() -> Array:
+            values, vectors = result
+            adjoint, diagonal = adjoint_of(vectors), jnp.eye(A.shape[-1], dtype=bool)
+            inner = adjoint @ grad[1]
+            gauge = real(jnp.diagonal(inner, axis1=-2, axis2=-1))[..., None, :]
+            apart = jnp.conj(values[..., None, :] - values[..., :, None])
+            inner = (inner - adjoint @ (vectors * gauge)) / jnp.where(diagonal, 1, apart)
+            inner = jnp.where(diagonal, grad[0][..., None], inner)
+            return jnp.linalg.solve(adjoint, inner @ adjoint)
+
+        return {"A": of_a}
+
+    return with_derivative(value, gradients, A=self)
 
 
 def _linalg_svd(
@@ -49,6 +74,45 @@ def _linalg_svd(
     u, s, vh = lax.linalg.svd(a, full_matrices=full_matrices)
     held = finite[..., None, None]
     return jnp.where(held, u, jnp.nan), jnp.where(finite[..., None], s, jnp.nan), jnp.where(held, vh, jnp.nan)
+
+
+def linalg_pinv(self: Array, *, atol: Array | None = None, rtol: Array | None = None, hermitian: bool = False) -> Array:
+    """The Moore-Penrose inverse `(*batch, n, m)`; a singular value counts from max(atol, rtol * greatest one) on."""
+    dtype = real_dtype(self.dtype)
+    if self.size == 0:
+        return self.mT
+    default = cast(float(jnp.finfo(dtype).eps) * max(self.shape[-2:]), dtype)
+    if rtol is None:
+        rtol = default if atol is None else jnp.where(atol > 0, 0, default)
+
+    def value(A: Array, atol: Array | None, rtol: Array) -> Array:
+        if hermitian:
+            values, right = _linalg_eigh(A)
+            left = right
+        else:
+            left, values, adjoint = _linalg_svd(A)
+            right = adjoint_of(adjoint)
+        limit = cast(rtol, dtype) * jnp.max(jnp.abs(values), -1)
+        limit = limit if atol is None else jnp.maximum(limit, cast(atol, dtype))
+        kept = jnp.abs(values) > limit[..., None]
+        inverse = jnp.where(kept, 1 / jnp.where(kept, values, 1), 0)
+        return right * cast(inverse, A.dtype)[..., None, :] @ adjoint_of(left)
+
+    def gradients(grad: Array, result: Array, A: Array, atol: Array | None, rtol: Array) -> Gradients:
+        return {"A": lambda: pinv_gradient(grad, result, A)}
+
+    return with_derivative(value, gradients, A=self, atol=atol, rtol=rtol)
+
+
+def pinv_gradient(grad: Array, inverse: Array, A: Array) -> Array:
+    """The gradient of A from that of its pseudoinverse (Golub and Pereyra 1973), of constant rank."""
+    wide = A.shape[-2] <= A.shape[-1]
+    if not wide:  # the pseudoinverse of the adjoint is the adjoint
+        return adjoint_of(pinv_gradient(adjoint_of(grad), adjoint_of(inverse), adjoint_of(A)))
+    adjoint, grad = adjoint_of(inverse), adjoint_of(grad)
+    inner = grad @ inverse
+    outer = inner @ adjoint
+    return outer - adjoint_of(inverse @ inner) - (A @ inverse) @ outer + (adjoint @ inverse) @ (grad - inner @ A)
 
 
 def linalg_matrix_sqrth(self: Array) -> Array:

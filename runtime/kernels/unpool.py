@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.platform import choose
-from tenax.words import Array, cast, opmath
+from tenax.words import Array, Gradients, cast, opmath, with_derivative
 
 
 def per_plane(x: Array, rank: int) -> Array:
@@ -62,11 +62,21 @@ def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Arra
     """Values written back to their flat positions; the rest is zero."""
     rank = len(output_size)
 
-    def plane(values: Array, places: Array) -> Array:
-        return jnp.zeros(prod(output_size), self.dtype).at[places].set(values, mode="drop")
+    def value(x: Array, indices: Array) -> Array:
+        def plane(values: Array, places: Array) -> Array:
+            return jnp.zeros(prod(output_size), x.dtype).at[places].set(values, mode="drop")
 
-    result = jax.vmap(plane)(per_plane(self, rank), per_plane(cast(indices, jnp.int32), rank))
-    return result.reshape(*self.shape[: self.ndim - rank], *output_size)
+        result = jax.vmap(plane)(per_plane(x, rank), per_plane(cast(indices, jnp.int32), rank))
+        return result.reshape(*x.shape[: x.ndim - rank], *output_size)
+
+    def gradients(grad: Array, result: Array, x: Array, indices: Array) -> Gradients:
+        def of_x() -> Array:
+            places = per_plane(cast(indices, jnp.int32), rank)
+            return jnp.take_along_axis(per_plane(grad, rank), places, -1, mode="fill", fill_value=0).reshape(x.shape)
+
+        return {"x": of_x}
+
+    return with_derivative(value, gradients, x=self, indices=indices)
 
 
 def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:

@@ -158,6 +158,14 @@ def agree(
     return chance.frozen(found, wanted, granted) or agree(task, essence, sample, strides=False)
 
 
+def agree_as_pure(task: Task, program: Program, sample: Sample) -> str | None:
+    """`agree`, for a program whose function JAX traces on the device; one that cannot be traced does not suit."""
+    message = agree(task, program, sample, strides=False)
+    if message and message.startswith("TraceError"):
+        raise UnsuitableError(f"not a pure function: {message.partition(' (')[0]}")
+    return message
+
+
 def agree_in_double(task: Task, program: Program, sample: Sample) -> str | None:
     """Compare second derivatives, which torch checks only in double precision.
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from . import programs
-from .agree import Task, UnsuitableError, agree, agree_in_double, over, raises
+from .agree import Task, UnsuitableError, agree, agree_as_pure, agree_in_double, over, raises
 from .entries import Entry
-from .excuses import converting, excused, phased, unordered
+from .excuses import converting, excused, phased, unordered, unstable
 from .outcome import Outcome, inapplicable, skip
 from .samples import Sample, label, pick
 
@@ -29,10 +29,14 @@ PHASES = "eigenvectors compared by their absolute values, as torch does"
 FULL = {
     "forward": 6, "reference": 4, "gradient": 3, "gradgrad": 2, "forward_ad": 2, "vmap": 2, "inplace": 2, "out": 2,
     "noncontiguous": 2, "errors": 100, "forloop": 100, "foreach": 100, "fused": 100, "capturable": 100,
-    "differentiable": 100,
+    "differentiable": 100, "pure": 2,
 }  # fmt: skip
 OTHER = {"forward": 2, "reference": 1, "gradient": 1, "inplace": 1, "forloop": 100, "foreach": 100}
-QUICK = {"forward": 2, "gradient": 1, "forloop": 2, "foreach": 2}
+QUICK = {"forward": 2, "gradient": 1, "pure": 1, "forloop": 2, "foreach": 2}
+
+# Values, taken in turn, at which derivatives of pure functions are compared too: zeros, equal values, signs,
+# probabilities, and values at which functions saturate.
+POINTS = ((0.0,), (1.0,), (0.0, 1.0, -1.0), (0.0, 1.0, 0.5), (-1.0, 0.0, 30.0, 1.0, -30.0))
 
 
 def run(task: Task) -> Outcome:
@@ -117,6 +121,28 @@ def gradient(task: Task) -> Outcome:
         return why
     program = programs.gradient(_tracked(task.entry.info))
     return over(task, _leaves(task), lambda s: agree(task, program, s, strides=False))
+
+
+def pure(task: Task) -> Outcome:
+    """Compare JAX's derivative of the operator as a pure function with torch's, also at `POINTS`."""
+    if why := _undifferentiable(task, task.entry.info.supports_autograd, "autograd"):
+        return why
+    points = () if unordered(task.entry) or unstable(task.entry) else POINTS
+
+    def judge(sample: Sample) -> str | None:
+        program = programs.pure_gradient(_tracked(task.entry.info))
+        for values in ((), *points):
+            try:
+                message = agree_as_pure(task, program, sample.at(values) if values else sample)
+            except UnsuitableError:
+                if not values:
+                    raise
+                continue  # outside of the domain
+            if message:
+                return f"at {values}: {message}" if values else message
+        return None
+
+    return over(task, _leaves(task), judge)
 
 
 def gradgrad(task: Task) -> Outcome:
@@ -226,6 +252,7 @@ OP_CHECKS: dict[str, Check] = {
     "out": out,
     "noncontiguous": noncontiguous,
     "errors": errors,
+    "pure": pure,
 }
 
 

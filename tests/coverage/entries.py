@@ -15,13 +15,13 @@ SUITES = ("op_db", "python_ref_db", "foreach_db", "module_db", "optim_db")
 # The checks of each database, in the column order of results files; `checks` implements them.
 OP_CHECKS = (
     *("forward", "reference", "gradient", "gradgrad", "forward_ad", "vmap", "inplace", "out", "noncontiguous"),
-    "errors",
+    *("errors", "pure"),
 )
 CHECKS: dict[str, tuple[str, ...]] = {
     "op_db": OP_CHECKS,
     "python_ref_db": ("forward", "out", "noncontiguous", "errors"),
     "foreach_db": ("forward", "gradient", "forward_ad", "inplace", "noncontiguous"),
-    "module_db": ("forward", "gradient", "gradgrad", "errors"),
+    "module_db": ("forward", "gradient", "gradgrad", "errors", "pure"),
     "optim_db": ("forloop", "foreach", "fused", "capturable", "differentiable", "errors"),
 }
 

@@ -32,6 +32,7 @@ COUNTERPARTS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "out": (("TestCommon", "test_out"), ("TestCommon", "test_out_warning"), ("TestCommon", "test_python_ref")),
     "noncontiguous": (("TestCommon", "test_noncontiguous_samples"),),
+    "pure": (("TestBwdGradients", "test_fn_grad"),),
     "errors": (("TestCommon", "test_errors"), ("TestCommon", "test_python_ref_errors")),
     "foreach": (("TestOptimRenewed", "test_foreach_matches_forloop"),),
     "fused": (("TestOptimRenewed", "test_fused_matches_forloop"),),
@@ -50,7 +51,7 @@ GRANTED: tuple[tuple[str, str], ...] = (
 )
 # torch runs its gradient tests in double precision only, so a decorator limited to float64 applies to float32 too.
 DOUBLE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
-GRADIENT = ("gradient", "gradgrad", "forward_ad")
+GRADIENT = ("gradient", "gradgrad", "forward_ad", "pure")
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Facts:
     unordered: frozenset[str]
     converting: frozenset[str]
     phased: frozenset[str]
+    unstable: tuple[str, ...]
     excused: tuple[Excuse, ...]
 
 
@@ -101,7 +103,10 @@ def facts() -> Facts:
     text = importlib.resources.files("tenax.ops_spec").joinpath("coverage", "excuses.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
     sets = {name: frozenset(data[name]) for name in ("unordered", "converting", "phased")}
-    return Facts(dtypes=data["dtypes"], **sets, excused=tuple(Excuse.parse(row) for row in data["excused"]))
+    unstable = tuple(data["unstable"])
+    return Facts(
+        dtypes=data["dtypes"], **sets, unstable=unstable, excused=tuple(Excuse.parse(row) for row in data["excused"])
+    )
 
 
 def unrepresentable(dtype: torch.dtype) -> str | None:
@@ -122,6 +127,11 @@ def converting(entry: Entry) -> bool:
 def phased(entry: Entry) -> bool:
     """Whether the results of the entry are unique only up to factors of absolute value 1."""
     return entry.name in facts().phased
+
+
+def unstable(entry: Entry) -> bool:
+    """Whether the derivatives of the entry are rounding errors at singular matrices and equal values."""
+    return any(fnmatchcase(entry.name, pattern) for pattern in facts().unstable)
 
 
 def excused(entry: Entry, check: str, dtype: torch.dtype, why: str) -> str | None:

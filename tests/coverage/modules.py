@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch.testing._internal.common_modules import ModuleErrorEnum
 from torch.testing._utils import freeze_rng_state
+from torch.utils import _pytree as pytree
 
-from .agree import InapplicableError, Task, agree, agree_in_double, over, raises, seed_all
+from .agree import InapplicableError, Task, agree, agree_as_pure, agree_in_double, over, raises, seed_all
 from .entries import Entry
 from .outcome import Outcome, inapplicable
-from .programs import cotangents, second_derivatives, tensors
+from .programs import cotangents, pulled, second_derivatives, tensors
 from .samples import Sample, label, pick
 
 MODES = (True, False)
@@ -41,6 +42,30 @@ def gradient(task: Task) -> Outcome:
         return dict(zip(leaves, grads, strict=True))
 
     return over(task, _samples(task, True), lambda s: agree(task, program, s, strides=False))
+
+
+def pure(task: Task) -> Outcome:
+    """Compare JAX's derivative of the module as a pure function with torch's."""
+
+    def program(sample: Sample) -> Any:
+        leaves, outs, module = _tape(sample)
+        if sample.device == "cpu":
+            found = torch.autograd.grad(outs, [*leaves.values()], cotangents(outs), materialize_grads=True)
+            return dict(zip(leaves, found, strict=True))
+        state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        tree, spec = pytree.tree_flatten((sample.args, sample.kwargs))
+        held = state | {str(i): t for i, t in enumerate(tree) if isinstance(t, torch.Tensor)}
+
+        def results(given: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+            args, kwargs = pytree.tree_unflatten([given.get(str(i), leaf) for i, leaf in enumerate(tree)], spec)
+            made = tensors(torch.func.functional_call(module, {n: given[n] for n in state}, args, kwargs))
+            return [t for t in made if t.is_floating_point()]
+
+        moving = {n: t for n, t in held.items() if any(t is leaf for leaf in leaves.values())}
+        grads = pulled(results)(moving, {n: t for n, t in held.items() if n not in moving})
+        return {name: next(grads[n] for n in moving if moving[n] is leaf) for name, leaf in leaves.items()}
+
+    return over(task, _samples(task, True), lambda s: agree_as_pure(task, program, s))
 
 
 def gradgrad(task: Task) -> Outcome:
@@ -79,6 +104,7 @@ MODULE_CHECKS: dict[str, Callable[[Task], Outcome]] = {
     "gradient": gradient,
     "gradgrad": gradgrad,
     "errors": errors,
+    "pure": pure,
 }
 
 

@@ -84,6 +84,59 @@ def gradient(op: Operator) -> Program:
     return program
 
 
+def pure_gradient(op: Operator) -> Program:
+    """Gradients of every input, on the device as JAX computes them for the pure function; 0 for one without effect.
+
+    The program runs on samples that differ in values only, and on the CPU first.
+    """
+    differentiated: list[bool] = []  # the results that depend on an input, as torch sees it
+    compiled: list[Callable[..., Any]] = []
+
+    def program(sample: Sample) -> Any:
+        leaves = sample.leaves()
+        if sample.device == "cpu":
+            outs = [o for o in tensors(sample.process(call(op, sample))) if _continuous(o)]
+            differentiated[:] = [o.requires_grad for o in outs]
+            outs = [o for o in outs if o.requires_grad]
+            if not leaves or not outs:
+                raise InapplicableError("no result requires a gradient")
+            grads = torch.autograd.grad(outs, leaves, cotangents(outs), allow_unused=True, materialize_grads=True)
+            return [_plain(g) for g in grads]
+        tree, spec = pytree.tree_flatten(sample.tree)
+        places = {i: t for i, t in enumerate(tree) if isinstance(t, torch.Tensor) and t.device.type != "cpu"}
+
+        def results(found: dict[int, torch.Tensor]) -> list[torch.Tensor]:
+            x, args, kwargs = pytree.tree_unflatten([found.get(i, leaf) for i, leaf in enumerate(tree)], spec)
+            made = tensors(sample.process(call(op, replace(sample, input=x, args=args, kwargs=kwargs))))
+            return [o for o, d in zip(filter(_continuous, made), differentiated, strict=True) if d]
+
+        compiled[:] = compiled or [pulled(results)]
+        moving = {i: t for i, t in places.items() if t.requires_grad}
+        grads = compiled[0](moving, {i: t for i, t in places.items() if i not in moving})
+        return [next(g for i, g in grads.items() if places[i] is leaf) for leaf in leaves]
+
+    return program
+
+
+def pulled(function: Callable[[dict[Any, Any]], Any]) -> Callable[..., Any]:
+    """JAX's derivative of the tensors that a torch function returns for a dict of tensors: the gradients of some."""
+    import jax
+
+    from tenax import from_jax, to_jax
+    from tenax.interop import j2t, t2j
+
+    @jax.jit
+    def gradients(moving: dict[Any, Any], fixed: dict[Any, Any]) -> Any:
+        outs, pull = jax.vjp(lambda part: t2j(function)({**part, **fixed}), moving)
+        seeds = [to_jax(ramp(torch.empty(o.shape, dtype=j2t(o.dtype))).to("jax").conj().resolve_conj()) for o in outs]
+        return jax.tree.map(lambda g: g.conj(), pull(seeds)[0])
+
+    def run(*parts: dict[Any, torch.Tensor]) -> Any:
+        return from_jax(gradients(*(to_jax({i: t.detach() for i, t in part.items()}) for part in parts)))
+
+    return run
+
+
 def gradgrad(op: Operator) -> Program:
     """Gradients of the gradients, for the inputs and for the cotangents."""
     return lambda sample: second_derivatives(*_tape(op, sample))

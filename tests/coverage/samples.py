@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,6 +79,19 @@ class Sample:
     def leaves(self) -> list[torch.Tensor]:
         """The tensors that require a gradient."""
         return [t for t in self.tensors() if t.requires_grad]
+
+    def at(self, values: Sequence[float]) -> Sample:
+        """The sample with these values, in turn, in the real tensors that require a gradient: slower in later ones, so
+        that elements are paired in every way."""
+        steps = {id(t): len(values) ** i for i, t in enumerate(self.leaves()) if t.dtype.is_floating_point}
+
+        def filled(t: torch.Tensor) -> torch.Tensor:
+            if id(t) not in steps or t.layout is not torch.strided:
+                return t
+            turns = torch.arange(t.numel()) // steps[id(t)] % len(values)
+            return torch.tensor(values, dtype=t.dtype)[turns].reshape(t.shape).requires_grad_()
+
+        return self.map(filled)
 
     def map(self, f: Callable[[torch.Tensor], torch.Tensor]) -> Sample:
         """The sample with `f` applied to every tensor; a tensor that occurs twice stays one tensor."""
