@@ -16,7 +16,7 @@ from jax.extend.core import Jaxpr, Literal, Var
 Axes = tuple[int, ...]
 
 _LOOPS = {"scan", "while"}
-_CASTS = {"convert_element_type", "copy", "optimization_barrier"}
+_CASTS = {"convert_element_type", "copy", "optimization_barrier", "unsplit"}
 
 
 def layouts(jaxpr: Jaxpr, inputs: Mapping[Var, int]) -> dict[int, Axes]:
