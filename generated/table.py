@@ -312,14 +312,12 @@ ROWS: dict[str, Row] = {
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": Row(
         "generated.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
     ),
-    "_fft_c2c": Row("generated.fft", "_fft_c2c", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_c2c.out": Row("generated.fft", "_fft_c2c", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_c2r": Row("generated.fft", "_fft_c2r", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_c2r.out": Row("generated.fft", "_fft_c2r", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_r2c": Row("generated.fft", "_fft_r2c", results="in_order_of_transform", dtypes=(("", "floating"),)),
-    "_fft_r2c.out": Row(
-        "generated.fft", "_fft_r2c", "out", results="in_order_of_transform", dtypes=(("", "floating"),)
-    ),
+    "_fft_c2c": Row("kernels.fft", "_fft_c2c", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_c2c.out": Row("kernels.fft", "_fft_c2c", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_c2r": Row("kernels.fft", "_fft_c2r", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_c2r.out": Row("kernels.fft", "_fft_c2r", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
+    "_fft_r2c": Row("kernels.fft", "_fft_r2c", results="in_order_of_transform", dtypes=(("", "floating"),)),
+    "_fft_r2c.out": Row("kernels.fft", "_fft_r2c", "out", results="in_order_of_transform", dtypes=(("", "floating"),)),
     "_foreach_abs": Row("generated.foreach", "_foreach_abs", dtypes=(("", "not unsigned"),)),
     "_foreach_abs.out": Row("generated.foreach", "_foreach_abs", "out", dtypes=(("", "not unsigned"),)),
     "_foreach_abs_": Row("generated.foreach", "_foreach_abs", "inplace", dtypes=(("", "not unsigned"),)),

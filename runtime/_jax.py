@@ -26,7 +26,10 @@ with private_names("jax", jax.__version__):
     from jax._src.array import ArrayImpl as ArrayImpl  # the class of every concrete array
     from jax._src.interpreters import mlir as _mlir
     from jax._src.interpreters import pxla as _pxla
+    from jax._src.named_sharding import SdyArray as _SdyArray
+    from jax._src.named_sharding import SdyDim as _SdyDim
     from jax._src.random.prng import PRNGImpl as PRNGImpl  # the parameter of an equation that makes random keys
+    from jax._src.sharding_impls import replicated_hlo_sharding as _replicated
     from jaxlib import _jax as _jaxlib
     from jaxlib.mlir import ir as ir
     from jaxlib.mlir._mlir_libs import _mlirHlo
@@ -113,6 +116,26 @@ def mlir_context() -> Any:
             dialect.register_dialect(context)
         _mlirHlo.register_mhlo_dialect(context)
     return context
+
+
+def is_over_mesh(context: Any) -> bool:
+    """Whether the program that is being lowered, or the part of it in a `shard_map`, leaves partitioning to XLA."""
+    with private_names("jax", jax.__version__):
+        place = context.module_context.axis_context
+        if (mesh := getattr(place, "mesh", None)) is not None:
+            return len(mesh.axis_names) > len(place.manual_axes)
+        return getattr(place, "num_devices", 1) != 1
+
+
+def constrained_to_whole_axes(context: Any, x: Any, axes: Sequence[int]) -> Any:
+    """A value of the program that is being lowered, constrained not to be split along `axes`."""
+    with private_names("jax", jax.__version__):
+        (aval,) = context.avals_in
+        if _config.use_shardy_partitioner.value:
+            parts = tuple(_SdyDim((), is_open=axis not in axes) for axis in range(aval.ndim))
+            return _mlir.wrap_with_sharding_op(context, x, aval, _SdyArray(mesh_shape=None, dim_shardings=parts))
+        others = {*range(aval.ndim)} - {*axes}
+        return _mlir.wrap_with_sharding_op(context, x, aval, _replicated.to_proto(), unspecified_dims=others)
 
 
 def trace_settings() -> tuple[Any, ...]:

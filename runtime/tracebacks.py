@@ -1,12 +1,30 @@
-"""Tracebacks with only the user's frames, without those of tenax, torch and JAX."""
+"""Tells the files of the user's program from those of libraries, and shortens tracebacks to the former."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import types
+from importlib.util import find_spec
 
 FULL = os.environ.get("TENAX_TRACEBACK") == "full"
-_HIDDEN = frozenset({"tenax", "torch", "jax", "contextlib", "functools"})
+_PACKAGES = ("tenax", "tenax.generated", "torch", "jax", "jaxlib", "numpy")
+_GENERATED = ("<tenax", "<frozen", "<eval_with_key>", "<__array_function__")  # the third is torch.fx, the last NumPy
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def is_of_library(file: str) -> bool:
+    """Whether code of this file, as tracebacks name it, belongs to tenax or to a library below it."""
+    return file.startswith(_library_files())
+
+
+@functools.cache
+def _library_files() -> tuple[str, ...]:
+    """The beginnings of the files' names."""
+    specs = [find_spec(name) for name in _PACKAGES]
+    folders = [folder for spec in specs if spec for folder in spec.submodule_search_locations or ()]
+    return (*_GENERATED, *[f"{folder}{os.sep}" for folder in folders], contextlib.__file__, functools.__file__)
 
 
 def shortened(error: BaseException) -> BaseException:
@@ -22,7 +40,6 @@ def shortened(error: BaseException) -> BaseException:
         entries.append(entry)
         entry = entry.tb_next
     for entry in reversed(entries):
-        module = entry.tb_frame.f_globals.get("__name__", "tenax")
-        if module.partition(".")[0] not in _HIDDEN:
+        if not is_of_library(entry.tb_frame.f_code.co_filename):
             shown = types.TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return error.with_traceback(shown)

@@ -466,12 +466,6 @@ def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None)
     return cast(add(x, lax.expand_dims(y, range(x.ndim - y.ndim)) if y.ndim else y), result)
 
 
-def fft_norm(normalization: int, forward: bool) -> str | None:
-    """The name in `jnp.fft` of a transform's scale: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
-    unscaled, by_n = (None, "forward") if forward else ("forward", None)
-    return (unscaled, "ortho", by_n)[normalization]
-
-
 class UnknownSizeError(jax.errors.ConcretizationTypeError):
     """The size of a result depends on data and is unknown while tracing."""
 

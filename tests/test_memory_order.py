@@ -14,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 from jax import lax
 from jax.extend.core import Jaxpr
 
+from tenax.kernels.unsplit import unsplit
 from tenax.xla.equation_costs import nested_jaxprs
 from tenax.xla.memory import code_memory
 from tenax.xla.memory_order import evaluation, rules
@@ -37,7 +38,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sort": lambda x: (jnp.sort(x, 1), jnp.argsort(x, 3)),
     "top_k": lambda x: lax.top_k(x, 2),
     "slices": lambda x: (x[:, 1:, ::2, -1], lax.rev(x, (1, 3)), lax.dynamic_slice(x, (0, 1, 1, 2), (2, 2, 3, 4))),
-    "update": lambda x: lax.dynamic_update_slice(x, x[:1, :2], (1, 1, 0, 0)),
+    "update": lambda x: lax.dynamic_update_slice(unsplit(x, [1]), x[:1, :2], (1, 1, 0, 0)),
     "pad": lambda x: lax.pad(x, 1.0, ((0, 0, 0), (1, 2, 1), (-1, 0, 0), (0, 3, 2))),
     "concatenate": lambda x: jnp.concatenate([x, x[:, :1] * 2], 1),
     "split": lambda x: jnp.split(x, 3, 3),

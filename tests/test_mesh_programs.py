@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 
 import jax
+import numpy as np
+import pytest
 import torch
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -157,3 +161,65 @@ def test_operands_of_a_pure_function_stay_sharded_among_explicit_axes() -> None:
         with jax.set_mesh(where):
             program = jax.jit(function).lower(x).compile().as_text()
         assert ("all-gather(" in program) is gathers
+
+
+Function = Callable[..., torch.Tensor]
+
+
+def with_gradients(function: Function, *arguments: torch.Tensor) -> list[torch.Tensor]:
+    leaves = [x.detach().requires_grad_() for x in arguments]
+    out = function(*leaves)
+    weights = torch.linspace(0.5, 1.5, out.numel(), device=out.device).reshape(out.shape)
+    return [out.detach(), *torch.autograd.grad((out.abs().square() * weights).sum(), leaves)]
+
+
+IMAGE = (2, 3, 8, 8)
+SPLIT: dict[str, tuple[Function, tuple[int, ...], tuple[int, ...], P]] = {
+    "rows of an image": (
+        partial(nn.functional.conv2d, stride=2, padding=1),
+        IMAGE,
+        (4, 3, 3, 3),
+        P(None, None, "data"),
+    ),
+    "columns": (partial(nn.functional.conv2d, stride=2, padding=1), IMAGE, (4, 3, 3, 3), P(None, None, None, "model")),
+    "transposed": (
+        partial(nn.functional.conv_transpose2d, stride=2, padding=1),
+        IMAGE,
+        (3, 4, 3, 3),
+        P(None, None, "data"),
+    ),
+    "in 3-d": (
+        partial(nn.functional.conv_transpose3d, stride=2, padding=1),
+        (1, 1, 8, 4, 4),
+        (1, 2, 3, 4, 3),
+        P(None, None, "data", None, "model"),
+    ),
+    "transform": (lambda x, y: torch.fft.fft(x).abs() * y, (8, 8), (8,), P("data", "model")),
+    "slices": (lambda x, y: (x[0:7:2] + x[1::2]) * y, (8, 6), (6,), P("data")),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_operations_along_a_split_axis_have_the_values_and_gradients_of_one_device(name: str) -> None:
+    function, *shapes, by = SPLIT[name]
+    arguments = [torch.randn(shape) for shape in shapes]
+    expected = with_gradients(function, *arguments)
+    placed = [tenax.shard(x, spec, mesh()) for x, spec in zip(arguments, (by, P()), strict=True)]
+    run = partial(with_gradients, function)
+    for results in (run(*placed), tenax.jit(run)(*placed)):
+        for found, wanted in zip(results, expected, strict=True):
+            close(found.cpu(), wanted, COMPOSED)
+
+
+def test_the_library_sums_the_weights_of_groups_over_a_split_batch() -> None:
+    """Accelerators use the library of convolutions, and so does the CPU where a mesh is set."""
+
+    def weights(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        options = None, [1], [2], [1], False, [0], 2, [False, True, False]
+        return torch.ops.aten.convolution_backward(gradient, x, x.new_zeros(2, 1, 2), *options)[1]
+
+    gradient, x = torch.randn(4, 2, 7), torch.randn(4, 2, 4)
+    square = jax.make_mesh((2, 2), ("data", "model"), (AxisType.Auto,) * 2, devices=jax.devices()[:4])
+    with jax.set_mesh(square):
+        placed = [jax.device_put(t.numpy(), NamedSharding(square, P("data"))) for t in (gradient, x)]
+        close(torch.from_numpy(np.array(jax.jit(t2j(weights))(*placed))), weights(gradient, x), COMPOSED)

@@ -12,6 +12,7 @@ import torch
 
 from tenax import words
 from tenax.dispatch import jax_config
+from tenax.kernels.fft import fft_norm
 from tests.agreement import close
 from tests.tolerances import COMPOSED
 
@@ -193,5 +194,5 @@ def test_the_scale_of_a_transform_is_torchs(normalization, forward):
     x = torch.randn(3, 4, dtype=torch.complex64)
     expected = torch.ops.aten._fft_c2c(x, [0, 1], normalization, forward)
     transform = jnp.fft.fftn if forward else jnp.fft.ifftn
-    result = transform(jnp.asarray(x.numpy()), norm=words.fft_norm(normalization, forward))
+    result = transform(jnp.asarray(x.numpy()), norm=fft_norm(normalization, forward))
     close(result, expected, COMPOSED)

@@ -6,9 +6,8 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+
+from ..tracebacks import is_of_library
 
 _KINDS = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|collective-broadcast"
 _COLLECTIVE = re.compile(rf"^\s*(?:ROOT )?%\S+ = (.*?) ({_KINDS})(?:-start)?\(.*")
@@ -107,7 +106,7 @@ def _lines(text: str) -> dict[int, str]:
         while at in frames:
             place = places[int(frames[at]["file_location_id"])]
             path = files[int(place["file_name_id"])]
-            if not path.startswith(("<", *_libraries())):
+            if not is_of_library(path):
                 lines[frame] = f"{path}:{place['line']}"
                 break
             at = int(frames[at].get("parent_frame_id", 0)) - shift
@@ -122,11 +121,3 @@ def _table(text: str, name: str) -> Iterator[tuple[int, str]]:
         if match is None:
             return
         yield int(match[1]), match[2]
-
-
-@cache
-def _libraries() -> tuple[str, ...]:
-    """The installation folders of torch, JAX and tenax."""
-    specs = [find_spec(name) for name in ("torch", "jax", "jaxlib", "tenax", "tenax.generated")]
-    folders = [folder for spec in specs if spec for folder in spec.submodule_search_locations or ()]
-    return tuple({f"{place}/" for folder in folders for place in (folder, Path(folder).resolve())})

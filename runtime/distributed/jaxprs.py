@@ -22,6 +22,7 @@ from jax.extend.core.primitives import jit_p, slice_p
 
 from .._jax import NamedAxisEffect, traced_as
 from ..trace.ranks import AXIS
+from ..tracebacks import is_of_library
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _SLICED = ("start_indices", "limit_indices")
@@ -109,11 +110,8 @@ class Description:
             return "its results"
         traceback = self.equations[i].source_info.traceback
         frames: Any = traceback.frames if traceback else ()
-        line = next((f" ({f.file_name}:{f.line_num})" for f in frames if not _LIBRARY.search(f.file_name)), "")
+        line = next((f" ({f.file_name}:{f.line_num})" for f in frames if not is_of_library(f.file_name)), "")
         return self.equations[i].primitive.name + line
-
-
-_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages|tenax|runtime|generated)[/\\]|^<")
 
 
 def numbers_of(equation: JaxprEqn) -> list[RankNumber]:

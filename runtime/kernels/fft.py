@@ -1,13 +1,44 @@
-"""The sample frequencies of discrete Fourier transforms."""
+"""Discrete Fourier transforms, and their sample frequencies."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
 
+from tenax.kernels.unsplit import unsplit
 from tenax.words import FLOAT32, FLOAT64, Array, DType, cast, is_complex
+
+
+def _transformed(
+    transform: Callable[..., Array], x: Array, sizes: Sequence[int] | None, dim: Sequence[int], norm: str | None
+) -> Array:
+    return unsplit(transform(unsplit(x, dim), sizes, dim, norm), dim)
+
+
+def fft_norm(normalization: int, forward: bool) -> str | None:
+    """The name in `jnp.fft` of a transform's scale: 1, 1/sqrt(n) or 1/n (`at::native::fft_norm_mode`)."""
+    unscaled, by_n = (None, "forward") if forward else ("forward", None)
+    return (unscaled, "ortho", by_n)[normalization]
+
+
+def _fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
+    """The transform of real numbers, or the half of it that determines the other."""
+    transform = jnp.fft.rfftn if onesided else jnp.fft.fftn
+    return _transformed(transform, self, None, dim, fft_norm(normalization, True))
+
+
+def _fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
+    """The real numbers of such a half."""
+    sizes = [*(self.shape[d] for d in dim[:-1]), last_dim_size]
+    return _transformed(jnp.fft.irfftn, self, sizes, dim, fft_norm(normalization, False))
+
+
+def _fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
+    """The transform of complex numbers, or its inverse."""
+    return _transformed(jnp.fft.fftn if forward else jnp.fft.ifftn, self, None, dim, fft_norm(normalization, forward))
 
 
 def _frequencies(indices: Array, n: int, d: Any, dtype: DType) -> Array:

@@ -10,6 +10,7 @@ from jax import lax
 
 from tenax.kernels.in_place import computed
 from tenax.kernels.scatter import Places, combine, slices
+from tenax.kernels.unsplit import unsplit
 from tenax.words import INT64, Array, Number, as_long, axis, cast, place
 
 
@@ -109,16 +110,22 @@ def slice_backward(
     dim = dim % len(input_sizes)
     size = input_sizes[dim]
     if isinstance(start, Number) or isinstance(end, Number):  # any slice of the length of `grad_output`
-        around = [(size, size, step - 1) if d == dim else (0, 0, 0) for d in range(grad_output.ndim)]
-        padded = lax.pad(grad_output, jnp.zeros((), grad_output.dtype), around)
+        padded = _spaced(grad_output, dim, (size, size, step - 1))
         return lax.dynamic_slice_in_dim(padded, size - _first(start, size), size, dim)
     first, last = _bounds(size, start, end)
     count = len(range(first, last, step))
     if count == 0:
         return _zeros(grad_output, input_sizes)
     after = size - first - ((count - 1) * step + 1)
-    edges = [(first, after, step - 1) if d == dim else (0, 0, 0) for d in range(grad_output.ndim)]
-    return lax.pad(grad_output, jnp.zeros((), grad_output.dtype), edges)
+    return _spaced(grad_output, dim, (first, after, step - 1))
+
+
+def _spaced(x: Array, dim: int, edges: tuple[int, int, int]) -> Array:
+    """`x` with zeros before, after and between its slices across `dim`."""
+    config = [edges if d == dim else (0, 0, 0) for d in range(x.ndim)]
+    if not edges[2]:
+        return lax.pad(x, jnp.zeros((), x.dtype), config)
+    return unsplit(lax.pad(unsplit(x, [dim]), jnp.zeros((), x.dtype), config), [dim])
 
 
 def _diagonal(self: Array, offset: int | Number, dim1: int, dim2: int, diagonal: Array) -> Array:

@@ -384,6 +384,7 @@ RULES: dict[str, Rule] = {
     "reshape": _reshape,
     "transpose": _same,
     "squeeze": _squeeze,
+    "unsplit": lambda known, equation, x, *, axes: x,  # these programs run on one device
     "concatenate": _concatenate,
     "stack": _stack,
     "slice": _slice,

@@ -12,6 +12,7 @@ import torch
 
 from ..errors import TraceError
 from ..storage.placement import without_explicit_axes
+from ..tracebacks import is_of_library
 
 _local = threading.local()
 
@@ -74,9 +75,8 @@ def user_line(error: BaseException | None = None) -> str:
     """The line of the user's program, now or where an error was raised: the innermost frame outside of libraries."""
     here = traceback.walk_stack(sys._getframe(1))
     for frame, line in here if error is None else reversed([*traceback.walk_tb(error.__traceback__)]):
-        module = frame.f_globals.get("__name__", "tenax")
-        if module.partition(".")[0] not in ("torch", "jax", "numpy", "tenax", "contextlib", "functools"):
-            return f" ({frame.f_code.co_filename}:{line}, in {frame.f_code.co_name})"
+        if not is_of_library((code := frame.f_code).co_filename):
+            return f" ({code.co_filename}:{line}, in {code.co_name})"
     return ""
 
 

@@ -20,8 +20,10 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from tenax._jax import is_over_mesh
 from tenax.kernels.convolution import eigen, library, methods, shifts
 from tenax.kernels.convolution.geometry import Geometry
+from tenax.kernels.unsplit import unsplit
 from tenax.words import BFLOAT16, Array, cast, is_complex, is_float, opmath
 
 Function = Callable[[Geometry, Array, Array], Array]
@@ -93,20 +95,34 @@ class Convolution:
         choose: Callable[[Geometry, int, int], methods.Method],
         of_integers: Function,
     ) -> None:
-        self.name, self.by_library = name, by_library
+        self.name, self.by_library, self.of_integers = name, by_library, of_integers
         self.primitive = Primitive(f"convolution_{name}")
         self.primitive.def_abstract_eval(self._abstract)
         self.primitive.def_impl(self._run)
         batching.primitive_batchers[self.primitive] = self._batched
         self.elsewhere = _by_type(by_library, of_integers)  # than on the CPU
         self.on_cpu = _by_type(_chosen(choose, name), by_library)
-        for platform, function in ((None, self.elsewhere), ("cpu", self.on_cpu)):
-            mlir.register_lowering(self.primitive, mlir.lower_fun(_lowered(function), False), platform=platform)
+        mlir.register_lowering(self.primitive, _rule(self.elsewhere, self._over_mesh))
+        mlir.register_lowering(self.primitive, _rule(self.on_cpu, self.on_cpu), platform="cpu")
 
     def __call__(self, geometry: Geometry, first: Array, second: Array) -> Array:
+        first, second = self._whole(geometry, first), self._whole(geometry, second, self.name != "weight")
         if _has_methods(self.name, geometry, first, second):
-            return self.primitive.bind(first, second, geometry=geometry)
-        return self.by_library(geometry, first, second)
+            result = self.primitive.bind(first, second, geometry=geometry)
+        else:
+            compute = self.by_library if jax.sharding.get_abstract_mesh().empty else self._over_mesh
+            result = compute(geometry, first, second)
+        return self._whole(geometry, result, self.name == "weight")
+
+    def _whole(self, geometry: Geometry, x: Array, is_weight: bool = False) -> Array:
+        """`x`, split over a mesh only along axes that XLA's partitioner supports: batch, and channels without groups."""
+        first = 2 if geometry.groups == 1 else 0 if is_weight else 1
+        return unsplit(x, range(first, x.ndim))
+
+    def _over_mesh(self, geometry: Geometry, first: Array, second: Array) -> Array:
+        """As elsewhere, but XLA's partitioner sums the weights of groups wrongly over a split batch."""
+        of_products = self.name == "weight" and geometry.groups > 1
+        return (self.of_integers if of_products else self.elsewhere)(geometry, first, second)
 
     def _abstract(self, first: Any, second: Any, *, geometry: Geometry) -> Any:
         outputs, inputs = _channels(self.name, geometry, first, second)
@@ -137,6 +153,16 @@ class Convolution:
         out = self(joined, _into(1, first), second)
         axis = 0 if self.name == "weight" else 1
         return out.reshape(*out.shape[:axis], count, -1, *out.shape[axis + 1 :]), axis
+
+
+def _rule(on_one_device: Function, over_mesh: Function) -> Callable[..., Any]:
+    """The rule that lowers a convolution to one of two functions."""
+    on_one, on_many = (mlir.lower_fun(_lowered(f), False) for f in (on_one_device, over_mesh))
+
+    def lower(context: Any, *arrays: Any, geometry: Geometry) -> Any:
+        return (on_many if is_over_mesh(context) else on_one)(context, *arrays, geometry=geometry)
+
+    return lower
 
 
 def _lowered(function: Function) -> Callable[..., Array]:

@@ -179,6 +179,7 @@ def _convolution(equation: Any, x: Value, w: Value, *, dimension_numbers: Any, *
 
 RULES: dict[str, Rule] = {
     "optimization_barrier": _barrier,
+    "unsplit": lambda equation, x, *, axes: x,  # these programs run on one device
     "transpose": _transpose,
     "broadcast_in_dim": _broadcast_in_dim,
     "iota": _iota,
