@@ -220,7 +220,7 @@ def abs(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = COMPLEX_TO_FLOAT(self)
-    return cast(jnp.abs(self), dtype)
+    return cast(complex_kernels.absolute(self=self), dtype)
 
 
 def sign(self: Array) -> Array:
@@ -948,7 +948,7 @@ def log10(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.log(self) * cast(0.4342944819032518, self.dtype), dtype)
+    return cast(complex_kernels.log10(self=self), dtype)
 
 
 def sin(self: Array) -> Array:
@@ -957,7 +957,7 @@ def sin(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.sin(self), dtype)
+    return cast(complex_kernels.sin(self=self), dtype)
 
 
 def cos(self: Array) -> Array:
@@ -966,7 +966,7 @@ def cos(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.cos(self), dtype)
+    return cast(complex_kernels.cos(self=self), dtype)
 
 
 def tan(self: Array) -> Array:
@@ -975,7 +975,7 @@ def tan(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.tan(self), dtype)
+    return cast(complex_kernels.tan(self=self), dtype)
 
 
 def asin(self: Array) -> Array:
@@ -1006,7 +1006,7 @@ def atan(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.atan(self), dtype)
+    return cast(complex_kernels.atan(self=self), dtype)
 
 
 def sinh(self: Array) -> Array:
