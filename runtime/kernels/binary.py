@@ -13,7 +13,6 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import complex as complex_kernels
-from tenax.kernels import complex
 from tenax.kernels.graft import graft
 from tenax.words import Array, cast, is_complex, opmath
 
