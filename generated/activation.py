@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 
 from tenax.generated import pointwise as pointwise_ops
 from tenax.kernels import activation as activation_kernels
+from tenax.kernels import complex as complex_kernels
 from tenax.kernels.arithmetic import add, mul, sub
 from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, Gradients, cast, is_complex, with_derivative
 
@@ -176,7 +177,7 @@ def tanh(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.tanh(self), dtype)
+    return cast(complex_kernels.tanh(self=self), dtype)
 
 
 def tanh_backward(grad_output: Array, output: Array) -> Array:

@@ -248,7 +248,7 @@ def abs(self: Array) -> Array:
     dtype, self = COMPLEX_TO_FLOAT(self)
 
     def value(self: Array) -> Array:
-        return jnp.abs(self)
+        return complex_kernels.absolute(self=self)
 
     def gradients(grad: Array, result: Array, self: Array) -> Gradients:
         return {
@@ -1104,7 +1104,7 @@ def log10(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.log(self) * cast(0.4342944819032518, self.dtype), dtype)
+    return cast(complex_kernels.log10(self=self), dtype)
 
 
 def sin(self: Array) -> Array:
@@ -1113,7 +1113,7 @@ def sin(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.sin(self), dtype)
+    return cast(complex_kernels.sin(self=self), dtype)
 
 
 def cos(self: Array) -> Array:
@@ -1122,7 +1122,7 @@ def cos(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.cos(self), dtype)
+    return cast(complex_kernels.cos(self=self), dtype)
 
 
 def tan(self: Array) -> Array:
@@ -1131,7 +1131,7 @@ def tan(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.tan(self), dtype)
+    return cast(complex_kernels.tan(self=self), dtype)
 
 
 def asin(self: Array) -> Array:
@@ -1162,7 +1162,7 @@ def atan(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(lax.atan(self), dtype)
+    return cast(complex_kernels.atan(self=self), dtype)
 
 
 def sinh(self: Array) -> Array:

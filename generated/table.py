@@ -2729,6 +2729,13 @@ ROWS: dict[str, Row] = {
     "lcm": Row("generated.pointwise", "lcm", dtypes=(("", "integral"),)),
     "lcm.out": Row("generated.pointwise", "lcm", "out", dtypes=(("", "integral"),)),
     "lcm_": Row("generated.pointwise", "lcm", "inplace", dtypes=(("", "integral"),)),
+    "ldexp.Tensor": Row("kernels.pointwise", "ldexp", dtypes=(("self", "not float8"), ("other", "not bool float8"))),
+    "ldexp.out": Row(
+        "kernels.pointwise", "ldexp", "out", dtypes=(("self", "not float8"), ("other", "not bool float8"))
+    ),
+    "ldexp_": Row(
+        "kernels.pointwise", "ldexp", "inplace", dtypes=(("self", "not float8"), ("other", "not bool float8"))
+    ),
     "le.Scalar": Row("generated.pointwise", "le__Scalar", dtypes=(("", "bool integral floating"),)),
     "le.Scalar_out": Row("generated.pointwise", "le__Scalar", "out", dtypes=(("", "bool integral floating"),)),
     "le.Tensor": Row("generated.pointwise", "le__Tensor", dtypes=(("", "bool integral floating"),)),
@@ -5094,7 +5101,6 @@ ROWS: dict[str, Row] = {
 DECOMPOSED: dict[str, str] = {
     "_foreach_addcdiv.Tensor": "the scalars are a CPU vector, which torch reads",
     "_foreach_addcmul.Tensor": "the scalars are a CPU vector, which torch reads",
-    "ldexp.Tensor": "",
 }
 
 # Overloads that this device does not support, with the reason that the user sees.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -37,6 +39,34 @@ def numpy_dtype(dtype: torch.dtype) -> np.dtype:
     except KeyError:
         names = ", ".join(_NAMES)
         raise NotImplementedError(f"jax: JAX has no equivalent of {dtype}; expected one of {names}") from None
+
+
+def holds(dtype: np.dtype, number: Any) -> bool:
+    """Whether torch may convert a Python number to a dtype: `c10::overflows` is false."""
+    if dtype.kind == "b" or (type(number) is not complex and 0 <= number <= 127):
+        return True
+    if type(number) is complex:
+        if dtype.kind == "c":
+            return holds(dtype, number.real) and holds(dtype, number.imag)
+        return number.imag == 0 and holds(dtype, number.real)
+    low, high, infinite = number_limits(dtype, type(number) is int)
+    if low <= number <= high or dtype.kind in "iu":
+        return bool(low <= number <= high)
+    return number != number or (infinite and abs(number) == math.inf)
+
+
+@cache
+def number_limits(dtype: np.dtype, whole: bool) -> tuple[Any, Any, bool]:
+    """The least and greatest finite number that torch converts to a dtype, and whether it has infinities.
+
+    Whole numbers wrap around in unsigned integers.
+    """
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return -limits.max if whole and dtype.kind == "u" else limits.min, limits.max, False
+    part = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+    most = float(ml_dtypes.finfo(part).max)
+    return -most, most, bool(np.isinf(part.type(math.inf)))
 
 
 def torch_dtype(dtype: Any) -> torch.dtype:

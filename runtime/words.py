@@ -25,6 +25,7 @@ FLOAT64 = np.dtype("float64")
 COMPLEX64 = np.dtype("complex64")
 COMPLEX128 = np.dtype("complex128")
 BFLOAT16 = np.dtype(jnp.bfloat16)
+FLOAT8_E4M3FN = np.dtype(jnp.float8_e4m3fn)
 
 
 class Number:
@@ -192,8 +193,9 @@ def result_type(*args: Any) -> DType:
 def cast(x: Any, dtype: Any) -> Array:
     """Convert an array, `Number` or Python number to `dtype`.
 
-    Complex to real keeps the real part. To an integer of less than 32 bits, or an unsigned one, a float wraps around as
-    on the CPU, where XLA would saturate: 300.7 becomes 44 in uint8.
+    Complex to real keeps the real part; to bool, a number is true unless it is 0. To an integer of less than 32 bits,
+    or an unsigned one, a float wraps around as on the CPU, where XLA would saturate: 300.7 becomes 44 in uint8. To
+    float8_e4m3fn, which has no infinity, larger numbers become the largest.
     """
     dtype = np.dtype(dtype)
     if isinstance(x, Number):
@@ -206,8 +208,13 @@ def cast(x: Any, dtype: Any) -> Array:
         return lax.full((), x, dtype)  # jnp.asarray converts a number to 32 bits first
     if x.dtype == dtype and not getattr(x, "weak_type", False):
         return x
-    if _level(np.dtype(x.dtype)) == 3 and _level(dtype) < 3 and dtype != BOOL:
+    if dtype == BOOL:
+        return truth(x)
+    if is_complex(x) and not is_complex(dtype):
         x = real(x)
+    if dtype == FLOAT8_E4M3FN:
+        most = np.float32(jnp.finfo(dtype).max)
+        x = lax.clamp(-most, lax.convert_element_type(x, FLOAT32), most)
     if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 4):
         x = _wrapped(x, dtype) if is_float(x) else x
     return lax.convert_element_type(x, dtype)

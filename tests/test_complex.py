@@ -20,7 +20,14 @@ GRID = torch.tensor([complex(x, y) for x, y in itertools.product(PARTS, PARTS)])
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
-@pytest.mark.parametrize("function", [torch.exp, torch.log, torch.atanh, lambda z: z**2.5, lambda z: z ** (1 - 0.5j)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(torch.exp, torch.exp2, torch.log, torch.log10, torch.sqrt, torch.abs, torch.sgn),
+        *(torch.sin, torch.cos, torch.tan, torch.atan, torch.sinh, torch.cosh, torch.tanh, torch.atanh),
+        *(lambda z: z**0.5, lambda z: z**2.5, lambda z: z ** (1 - 0.5j), lambda z: torch.view_as_real(torch.log2(z))),
+    ],
+)
 def test_a_function_of_an_extreme_complex_number_is_the_one_of_the_cpu(
     function: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
 ) -> None:
@@ -32,7 +39,10 @@ ON_CUTS = torch.tensor([complex(x, y) for x, y in itertools.product((0.0, -0.0, 
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
-@pytest.mark.parametrize("function", [torch.sqrt, torch.asin, torch.acos, torch.asinh, torch.acosh, torch.atanh])
+@pytest.mark.parametrize(
+    "function",
+    [torch.sqrt, torch.asin, torch.acos, torch.asinh, torch.acosh, torch.atanh, torch.atan, lambda z: z**0.5],
+)
 def test_the_sign_of_a_zero_chooses_the_side_of_a_branch_cut(
     function: Callable[[torch.Tensor], torch.Tensor], dtype: torch.dtype
 ) -> None:

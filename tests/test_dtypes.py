@@ -149,12 +149,28 @@ def test_a_float_wraps_around_in_an_integer_that_does_not_hold_it(source: torch.
     x = torch.tensor([-8.9, -1, -0.5, 255, 256, 300.7, -300.7, 1e4, 6e4, 0, 128, -129]).to(source)
     if dtype.itemsize < 4:  # the CPU's way to wider ones depends on the dtype
         x = torch.cat([x, torch.tensor([65536, 1e6, 3e9, -3e9, 1e20, torch.inf, -torch.inf, torch.nan]).to(source)])
-    expected = x.to(dtype)
-    assert torch.equal(x.to("jax").to(dtype).cpu(), expected)
-    assert torch.equal(tenax.jit(lambda x: x.to(dtype))(x.to("jax")).cpu(), expected)
-    part = torch.zeros(2 * len(x), dtype=dtype, device="jax")
-    part[::2] = x.to("jax")
-    assert torch.equal(part.cpu()[::2], expected)
+    converts_as_on_the_cpu(x, dtype)
+
+
+def converts_as_on_the_cpu(x: torch.Tensor, dtype: torch.dtype) -> None:
+    device, part = x.to("jax"), torch.zeros(2 * len(x), dtype=dtype, device="jax")
+    part[::2] = device
+    for found in device.to(dtype), tenax.jit(lambda x: x.to(dtype))(device), part[::2]:
+        assert found.dtype == dtype
+        torch.testing.assert_close(found.cpu().double(), x.to(dtype).double(), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_a_complex_number_is_true_unless_both_parts_are_zero(dtype: torch.dtype) -> None:
+    z = torch.tensor([1j, -1j, 1, 0, complex(-0.0, -0.0), complex(0, torch.nan)], dtype=dtype)
+    converts_as_on_the_cpu(z, torch.bool)
+
+
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.float8_e5m2])
+def test_a_number_that_float8_e4m3fn_does_not_hold_becomes_its_largest(source: torch.dtype) -> None:
+    numbers = [448, 464, 465, -1e6, -0.0, 1e-9, *([torch.inf, -torch.inf, torch.nan] * source.is_floating_point)]
+    x = torch.tensor(numbers).to(source)
+    converts_as_on_the_cpu(x, torch.float8_e4m3fn)
 
 
 def test_labels_of_jax_are_targets() -> None:

@@ -65,6 +65,14 @@ def cases() -> Iterator[Case]:
     product = torch.cat([torch.full((200,), 1.001), torch.tensor([0.0, 2.0])])
     yield "cumprod", lambda x: torch.cumprod(x, 0), (product,)
     yield "nanmean", lambda x: torch.nanmean(x, 1), (torch.full((2, 3), NAN),)
+    powers = torch.tensor([130, 200, -100, 1000, -1, 130])
+    yield "ldexp", torch.ldexp, (torch.tensor([1e-10, -1e-30, 0.7, 1, 3, INF]), powers)
+    yield "ldexp of half", torch.ldexp, (torch.tensor([1e-4, 1, 3]).half(), torch.tensor([17, 20, -15]))
+    for number in (INF, NAN, 1e300, -2.5):
+        for name in ("nan", "posinf", "neginf"):
+            replaced = functools.partial(torch.nan_to_num, **{name: number})
+            yield f"nan_to_num-{name}-{number}", lambda x, f=replaced: f(x), (ROWS,)
+    yield "nan_to_num of half", lambda x: torch.nan_to_num(x, nan=1e5), (ROWS.half(),)
     yield "product with a mask", lambda x: x * torch.zeros_like(x, dtype=torch.bool), (LOGITS,)
     yield "product with a number that is a mask", lambda x: x * False, (LOGITS,)
     yield "slogdet", torch.linalg.slogdet, (torch.zeros(2, 2),)

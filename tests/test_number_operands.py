@@ -420,6 +420,19 @@ REFUSED = {
     "randint_like": (lambda x, n: torch.randint_like(x[:0], n, dtype=torch.int8), 5, 300),
     "random_": (lambda x, n: x[:0].to(torch.int8).random_(n, 100), 5, -200),
     "random_ below": (lambda x, n: x[:0].random_(n), 5, 0),
+    "masked_fill of half": (lambda x, n: x.half().masked_fill(x > 2, n), 2.5, 1e6),
+    "index_fill of bytes": (lambda x, n: x.byte().index_fill(0, x[0, :1].long() * 0, n), 255, 256),
+    "scatter of int8": (lambda x, n: x.char().scatter(0, x[:1].long() * 0, n), 5, 300),
+    "scatter of NaN": (lambda x, n: x.int().scatter(0, x[:1].long() * 0, n), 5.0, nan),
+    "a padded bfloat16": (lambda x, n: F.pad(x.bfloat16(), (1, 1), value=n), 3e38, 1e39),
+    "clamp of int16": (lambda x, n: x.short().clamp(max=n), 9, 1 << 15),
+    "add_ of half": (lambda x, n: x.half().add_(x.half(), alpha=n), 2.5, 65520.0),
+    "_foreach_add of int8": (lambda x, n: torch._foreach_add([x.char()], [x.char()], alpha=n)[0], 5, 300),
+    "fill_ of half": (lambda x, n: x.half().fill_(n), 2.5, 1e6),
+    "a part of complex64": (lambda x, n: x.to(torch.complex64)[1:].fill_(n), 2.5j, 1e39j),
+    "full of float8": (lambda x, n: torch.full((2,), n, dtype=torch.float8_e5m2, device=x.device).float(), 2.0, 1e6),
+    "addmm of integers": (lambda x, n: torch.addmm(x[:, :6].int(), *[x[:, :6].int()] * 2, beta=n), 5, 1 << 40),
+    "a complex number for floats": (lambda x, n: x.index_fill(0, x[0, :1].long() * 0, n), 2.5, 1j),
 }
 
 
@@ -435,6 +448,23 @@ def test_a_refused_number_raises_after_another_was_compiled(name: str, mode: str
         for _ in range(2):
             with pytest.raises(expected.type, match=re.escape(str(expected.value))):
                 function(x.to("jax"), refused)
+
+
+@pytest.mark.parametrize(("dtype", "number"), [(torch.half, 1e6), (torch.int8, 300), (torch.uint8, -0.5)])
+def test_a_number_that_a_dtype_does_not_hold_is_an_error_of_a_compiled_function(dtype: Any, number: Any) -> None:
+    x = torch.ones(ROWS, dtype=dtype, device="jax")
+    jitted = tenax.jit(lambda x, n: x.masked_fill(x == 1, n))
+
+    def fill(n: Any) -> Any:
+        found = jitted(x, n)
+        torch.jax.synchronize()  # raises for assertions that failed
+        return found
+
+    for n in (2, 3, 2.0, 3.0):  # numbers of both types become operands
+        assert fill(n).eq(n).all()
+    with pytest.raises(RuntimeError, match="without overflow"):
+        fill(number)
+    assert fill(2.0).eq(2).all()
 
 
 def test_beta_0_ignores_the_input() -> None:

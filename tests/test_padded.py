@@ -221,6 +221,13 @@ def test_complex_numbers_and_their_conjugates() -> None:
         )
 
 
+def test_parts_of_a_dtype_that_numpy_does_not_know_are_written() -> None:
+    for n, m in SIZES:
+        x = torch.zeros(2 * n, m, dtype=torch.float8_e5m2, device="jax")
+        x[::2] = 1
+        assert x.float().sum() == n * m
+
+
 def test_infinite_and_undefined_numbers() -> None:
     for n, m in SIZES:
         x = numbers(n, m).detach()

@@ -66,7 +66,7 @@ def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
         factory = _factory(letters, names, len(defaults), bits, inplace, numeric is not None)
         return factory(dispatcher, calls, NUMBER_TYPES, words_of_number, recording, defaults, numeric)
 
-    return make(letters, make("TN" + letters[2:], None) if letters.startswith("TT") else None)
+    return make(letters, make("TB" + letters[2:], None) if letters.startswith("TT") else None)
 
 
 @cache
@@ -77,24 +77,24 @@ def _factory(
     return made_of(source, f"recording {letters}/{optional} {' '.join(names)}{' bits' * bits}{' inplace' * inplace}")
 
 
-_NUMBER = "k{i} = type({a})\nif {a} is not None: words += words_of({a})"
+_NUMBER = "k{i} = type({a})\nif {a} is not None: words += words_of({a}, c0.aval.dtype)"
 _KEYWORD = """
 if {a} is d{i}:
     k{i} = None
 else:
     k{i} = type({a}), {a} == d{i}
-    if {a} is not None and not k{i}[1]: words += words_of({a})
+    if {a} is not None and not k{i}[1]: words += words_of({a}, c0.aval.dtype)
 """
 _SPECIAL = """
 if {a} in x{i}:
     k{i} = type({a}), {a}
 else:
     k{i} = type({a}), {sign}, None
-    words += words_of({a}{wide})
+    words += words_of({a}, c0.aval.dtype{wide})
 """
-_LINES = {**KEY_LINES, "N": _NUMBER, "K": _KEYWORD}
+_LINES = {**KEY_LINES, "N": _NUMBER, "B": "k{i} = type({a})\nwords += words_of({a})", "K": _KEYWORD}
 _LINES |= {k: _SPECIAL.replace("{sign}", sign).replace("{wide}", wide) for k, (sign, wide) in SPECIAL.items()}
-_LINES["M"] = "k{i} = len({a})\nfor n in {a}: words += words_of(n)"
+_LINES["M"] = "k{i} = len({a})\nfor n in {a}: words += words_of(n, c0.aval.dtype)"
 _UNUSUAL = {
     "T": "c{i}.mixed or c{i}.index",
     "O": "({a} is not None and (c{i}.mixed or c{i}.index))",

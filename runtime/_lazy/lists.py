@@ -23,7 +23,7 @@ class RecordedListCall(ListCall):
         super().__init__(dispatcher, values)
 
     def _number(self, value: Any, wide: bool) -> None:
-        self.words += words_of_number(value, wide)
+        self.words += words_of_number(value, self.beside, wide)
 
     def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         if any(c.mixed or c.index for c in cells):

@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..dtypes import holds
+
 
 class Words(NamedTuple):
     """The shape and dtype of a number, or of a small array, that is encoded as words."""
@@ -37,13 +39,15 @@ class Words(NamedTuple):
         return jax.lax.bitcast_convert_type(words.reshape((*self.shape, *([wide] if wide > 1 else []))), dtype)
 
 
-def words_of_number(value: Any, wide: bool = False) -> tuple[int, ...]:
+def words_of_number(value: Any, beside: np.dtype | None = None, wide: bool = False) -> tuple[int, ...]:
     """The words of a Python number, converted to 32 bits as in dispatch; with `wide`, those of a float of 64 bits.
 
     Raises:
         KeyError: it is not a Python number.
-        OverflowError: it is an int of more than 32 bits.
+        OverflowError: it is an int of more than 32 bits, or tensors of the dtype `beside` may be unable to hold it.
     """
+    if beside is not None and not holds(beside, value):
+        raise OverflowError(value)
     return unpack("<II", pack("<d", value)) if wide else _NUMBERS[value.__class__](value)
 
 

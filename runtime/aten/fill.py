@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import torch
 
-from ..dtypes import numpy_dtype
+from ..dtypes import holds, numpy_dtype
 from ..holding import narrow_number
 from ..storage.avals import LazyFill
 from ..storage.spec import lazy_bits
@@ -30,41 +29,24 @@ def fill_whole(self: Tensor, value: Any) -> bool:
     return True
 
 
-_CPP_NAMES = {
-    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "int32": "int",
-    "float64": "double",
-    "float32": "float",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-}
-
-
-def converted(value: Any, dtype: np.dtype) -> Any:
-    """Convert a Python number to the value that an element of `dtype` would have; negatives wrap in unsigned dtypes.
+def converted(value: Any, dtype: torch.dtype, count: int) -> Any:
+    """Convert a Python number to the value that the `count` elements of a tensor would have on the CPU.
 
     Raises:
-        RuntimeError: the dtype cannot hold the number (torch's `checked_convert`).
+        RuntimeError: the dtype cannot hold the number.
     """
-    if type(value) is float and dtype.char in "fd" and -1e38 < value < 1e38:  # common, and ten times faster
-        return dtype.type(value).item()
-    try:
-        if isinstance(value, complex) and dtype.kind not in "bc":
-            if value.imag:
-                raise OverflowError
-            value = value.real
-        if dtype.kind == "u" and type(value) is int and -(most := int(np.iinfo(dtype).max)) <= value < 0:
-            value += most + 1
-        with np.errstate(over="raise" if dtype.name == "float32" else "ignore"):
-            return dtype.type(value).item()
-    except (OverflowError, ValueError, TypeError, FloatingPointError):
-        name = _CPP_NAMES.get(dtype.name, dtype.name)
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value}") from None
+    kind = numpy_dtype(dtype)
+    if type(value) is float and kind.char in "fd" and -1e38 < value < 1e38:  # common, and ten times faster
+        return kind.type(value).item()
+    if type(value) is int and kind.kind == "i" and holds(kind, value):
+        return value
+    filled = torch.full((min(count, 2),), value, dtype=dtype, device="cpu")  # one element has rules of its own
+    return filled[0].item() if count else 0
 
 
 def fill_scalar(self: Tensor, value: Any) -> Tensor:
     if type(value) in (bool, int, float, complex):
-        value = converted(value, numpy_dtype(self.dtype))
+        value = converted(value, self.dtype, self.numel())
     if not fill_whole(self, value):
         kernel_of("fill_.Scalar")(self, value)
     return self

@@ -49,7 +49,7 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     bits = signature.sees_bits
     numeric = None
     if letters.startswith("TT"):  # `x + 1`: a number in place of the second tensor
-        numeric = _bound(dispatcher, "TN" + letters[2:], names, defaults, bits, bool(targets), None)
+        numeric = _bound(dispatcher, "TB" + letters[2:], names, defaults, bits, bool(targets), None)
     return _bound(dispatcher, letters, names, defaults, bits, bool(targets), numeric)
 
 
@@ -186,9 +186,9 @@ def made_of(source: str, name: str) -> Callable[..., Any]:
 
 
 # The lines that parse an argument, by letter: T tensor, W tensor that is overwritten (passed only if it is a view),
-# O optional tensor, S static, I static list, N number, K keyword number, P number with special values, which are x{i},
-# Q such a number whose sign is part of the key, D one with 64 bits, M list of numbers. They put the key part into k and
-# the operand into v.
+# O optional tensor, S static, I static list, N number, B number in place of a tensor, K keyword number, P number with
+# special values, which are x{i}, Q such a number whose sign is part of the key, D one with 64 bits, M list of numbers.
+# They put the key part into k and the operand into v.
 _TENSOR = """
 c{i} = {a}.untyped_storage().cell
 k{i} = c{i}.aval
@@ -202,7 +202,7 @@ if {a} in x{i}:
     v{i} = None
 else:
     k{i} = type({a}), {sign}, None
-    v{i} = varying({a}{wide})
+    v{i} = varying({a}, c0.aval.dtype{wide})
 """
 SPECIAL = {"P": ("None", ""), "Q": ("{a} < 0", ""), "D": ("None", ", True")}  # what replaces {sign} and {wide}
 KEY_LINES = {
@@ -211,18 +211,19 @@ KEY_LINES = {
     "O": "if {a} is None:\n    k{i} = None\nelse:" + _TENSOR.replace("\n", "\n    "),
     "S": "k{i} = (type({a}), {a})",
     "I": "k{i} = tuple({a}) if {a}.__class__ is list else {a}",
-    "N": "k{i} = type({a})\nv{i} = None if {a} is None else device_scalar({a})",
+    "B": "k{i} = type({a})\nv{i} = device_scalar({a})",
+    "N": "k{i} = type({a})\nv{i} = None if {a} is None else device_scalar({a}, c0.aval.dtype)",
     "K": """
 if {a} is d{i}:
     k{i} = v{i} = None
 else:
-    v{i} = None if {a} is None else device_scalar({a})
+    v{i} = None if {a} is None else device_scalar({a}, c0.aval.dtype)
     k{i} = type({a}), {a} == d{i}
     if k{i}[1]:
         v{i} = None
 """,
     **{k: _SPECIAL.replace("{sign}", sign).replace("{wide}", wide) for k, (sign, wide) in SPECIAL.items()},
-    "M": "k{i} = len({a})\nv{i} = [varying(n) for n in {a}]",
+    "M": "k{i} = len({a})\nv{i} = [varying(n, c0.aval.dtype) for n in {a}]",
 }
 # Run only once the executable is found: an array that a local variable holds cannot be donated by the slow path.
 _VALUES = {
@@ -270,7 +271,7 @@ _INPLACE = """try:
 def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, inplace: bool, numeric: bool) -> str:
     """The source text of a factory; `print(_source("TTK", ("alpha",), 1, False, False, True))` shows that of `add`."""
     text = KernelText(letters, keywords, optional)
-    operands = ", ".join(f"{'*' * (k == 'M')}v{i}" for i, k in enumerate(letters) if k in "TWONKPQDM")
+    operands = ", ".join(f"{'*' * (k == 'M')}v{i}" for i, k in enumerate(letters) if k in "TWOBNKPQDM")
     body = (_INPLACE if inplace else _FRESH).format(operands=operands, first=text.names[0], arguments=text.arguments)
     shared = " or ".join(text.apart()) if inplace else ""
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")

@@ -48,13 +48,14 @@ def _geometry(tensor: torch.Tensor, aval: Aval, size: torch.Size, stride: tuple[
 class ListCall:
     """A parsed call: the key of its executable, its operands, the cells that it writes, and their positions."""
 
-    __slots__ = ("cells", "key", "operands", "positions")
+    __slots__ = ("beside", "cells", "key", "operands", "positions")
 
     def __init__(self, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
         """Parse a call; raises UnusualArgumentError, or any error caused by arguments of unexpected types."""
         self.cells: list[Cell] = []
         self.positions: list[int] = []
         self.operands: list[Any] = []
+        self.beside: Any = None  # the dtype of the first tensor
         key: list[Any] = []
         read: list[Cell] = []
         for slot, value in zip(dispatcher.signature.arguments, values, strict=True):
@@ -98,6 +99,7 @@ class ListCall:
 
     def _tensors(self, key: list[Any], tensors: Sequence[torch.Tensor]) -> list[Cell]:
         cells = list(map(_cell, map(_storage, tensors)))
+        self.beside = self.beside or (cells[0].aval.dtype if cells else None)
         avals = tuple(map(_aval, cells))
         sizes, strides = list(map(_size, tensors)), list(map(_stride, tensors))
         if sizes != list(map(_shape, avals)) or strides != list(map(_strides, avals)):
@@ -108,7 +110,7 @@ class ListCall:
         return cells
 
     def _number(self, value: Any, wide: bool) -> None:
-        self.operands.append(varying_scalar(value, wide))
+        self.operands.append(varying_scalar(value, self.beside, wide))
 
     def _arrays(self, cells: Sequence[Cell]) -> list[Any]:
         arrays = list(map(_array, cells))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from .._jax import put_on_first_device
-from ..dtypes import torch_dtype
+from ..dtypes import holds, torch_dtype
 from ..storage.avals import Aval, LazyFill, meshes
 from ..storage.cell import Cell
 from ..storage.ordinals import jax_devices
@@ -75,21 +75,23 @@ def located(aval: Aval, spec: TensorSpec) -> tuple[Operand, jax.Array | None]:
     return operand_of(aval, spec, starts is not None), None if starts is None else _place(starts)
 
 
-_scalars: dict[tuple[type, type, Any], Any] = {}
+_scalars: dict[tuple[np.dtype | None, type, type, Any], Any] = {}
 
 
-def device_scalar(value: Any, dtype: type | None = None) -> Any:
+def device_scalar(value: Any, beside: np.dtype | None = None, dtype: type | None = None) -> Any:
     """A number as an operand, of a NumPy type of at most 32 bits. Numbers that were used before are kept on the device.
 
     Raises:
         KeyError: it is not a Python number.
-        OverflowError: it is an int of more than 32 bits.
+        OverflowError: it is an int of more than 32 bits, or tensors of the dtype `beside` may be unable to hold it.
     """
     kind = type(value)
     dtype = dtype or NUMBER_TYPES[kind]
-    key = (dtype, kind, value if value and kind is not complex else repr(value))  # 0.0 and -0.0 are equal
+    key = (beside, dtype, kind, value if value and kind is not complex else repr(value))  # 0.0 and -0.0 are equal
     scalar = _scalars.get(key)
     if scalar is None:
+        if beside is not None and not holds(beside, value):
+            raise OverflowError(value)
         if len(_scalars) >= _MAX_SCALARS:
             _scalars.clear()
         with np.errstate(over="ignore"):
@@ -112,7 +114,7 @@ def lazy_scalar(cell: Cell) -> Any:
     aval = cell.aval
     if aval.shape or aval.dtype.itemsize > 4 or cell.content.__class__ is not LazyFill:
         return None
-    return device_scalar(cell.content.value, aval.dtype.type)
+    return device_scalar(cell.content.value, None, aval.dtype.type)
 
 
 class StaticValue(NamedTuple):
@@ -135,12 +137,12 @@ def is_in_key(name: str, slot: Any, value: Any) -> bool:
     return "cpu" in slot.special and jax_devices()[0].platform != "cpu"
 
 
-def varying_scalar(value: Any, wide: bool = False) -> Any:
+def varying_scalar(value: Any, beside: np.dtype, wide: bool = False) -> Any:
     """As `device_scalar`, for an argument with special values; KeyError in a trace, where it is part of the key. With
     `wide`, the words of its 64 bits."""
     if not no_jax_trace() or current_trace() is not None:
         raise KeyError(value)
-    return encode_number(value, True)[1] if wide else device_scalar(value)
+    return encode_number(value, True)[1] if wide else device_scalar(value, beside)
 
 
 class WideNumber(NamedTuple):

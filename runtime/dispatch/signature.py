@@ -92,6 +92,7 @@ class Signature:
             )
             for a, name in zip(schema.arguments, names, strict=True)
         ]
+        self.scalars = [i for i, a in enumerate(schema.arguments) if "number" in str(a.type)]
         self.positional = sum(not a.kwarg_only for a in schema.arguments)
         self.names = [s.name for s in self.arguments]
         self.returns = [str(r.type) for r in schema.returns]

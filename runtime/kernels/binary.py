@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.kernels import complex as complex_kernels
 from tenax.kernels.graft import graft
 from tenax.words import Array, cast, is_complex, opmath
 
@@ -46,7 +47,7 @@ def frexp(self: Array) -> tuple[Array, Array]:
     return cast(mantissa, self.dtype), cast(exponent, np.int32)
 
 
-def _power(n: Array) -> Array:
+def power_of_two(n: Array) -> Array:
     """2ⁿ for whole n, where the power is normal in the float dtype of `n`."""
     integer, digits, bias = _FORMATS[n.dtype.itemsize]
     return lax.bitcast_convert_type((lax.convert_element_type(n, integer) + bias) << digits, n.dtype)
@@ -59,11 +60,11 @@ def exp2(self: Array) -> Array:
     whole numbers whose power is normal in float32.
     """
     if is_complex(self):
-        return lax.exp2(self)
+        return complex_kernels.exp(complex_kernels.scaled(self, math.log(2)))
     bound = 2.0 * _FORMATS[self.dtype.itemsize].bias
     whole = lax.round(lax.clamp(cast(-bound, self.dtype), lax.stop_gradient(self), cast(bound, self.dtype)))
     half = lax.floor(whole / 2)  # 2ⁿ may be subnormal or infinite where its root is not
-    return lax.exp2(self - whole) * _power(half) * _power(whole - half)
+    return lax.exp2(self - whole) * power_of_two(half) * power_of_two(whole - half)
 
 
 def log2(self: Array) -> Array:
@@ -71,9 +72,9 @@ def log2(self: Array) -> Array:
 
     `jnp.log2` is inexact at 46 of the 254 normal powers of two in float32, and at 364 of 2046 in float64.
     """
-    value = lax.log(self) / cast(math.log(2), self.dtype)
     if is_complex(self):
-        return value
+        return complex_kernels.scaled(complex_kernels.log(self), 1 / math.log(2))
+    value = lax.log(self) / cast(math.log(2), self.dtype)
     mantissa, exponent = frexp(lax.stop_gradient(self))
     exact = cast(exponent, self.dtype) - 1
     power = (mantissa == 0.5) & jnp.isfinite(value)

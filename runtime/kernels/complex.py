@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, imag, is_complex, real
+from tenax.words import Array, cast, imag, is_complex, real
 
 
 def exp(self: Array) -> Array:
@@ -32,13 +32,72 @@ def log(self: Array) -> Array:
     value = lax.log(self)
     if not is_complex(self):
         return value
-    infinite = jnp.isinf(real(self)) | jnp.isinf(imag(self))
-    return lax.complex(jnp.where(infinite, jnp.inf, real(value)), imag(value))
+    return lax.complex(jnp.where(_infinite(self), jnp.inf, real(value)), imag(value))
+
+
+def log10(self: Array) -> Array:
+    """The logarithm to base 10."""
+    return scaled(log(self), 0.4342944819032518)
+
+
+def scaled(self: Array, factor: float) -> Array:
+    """The product with a real number, part by part: a complex product adds infinity times 0, which is NaN."""
+    if not is_complex(self):
+        return self * cast(factor, self.dtype)
+    return lax.complex(scaled(real(self), factor), scaled(imag(self), factor))
+
+
+def absolute(self: Array) -> Array:
+    """The absolute value; infinite if a part is infinite, even if the other is NaN (G.6)."""
+    return jnp.where(_infinite(self), jnp.inf, jnp.abs(self)) if is_complex(self) else jnp.abs(self)
+
+
+def _infinite(self: Array) -> Array:
+    return jnp.isinf(real(self)) | jnp.isinf(imag(self))
 
 
 def sqrt(self: Array) -> Array:
     """The principal square root; the sign of a zero imaginary part chooses the side of the branch cut (G.6.4.2)."""
-    return _mirrored(lax.sqrt, self) if is_complex(self) else lax.sqrt(self)
+    if not is_complex(self):
+        return lax.sqrt(self)
+    value, x, y = _mirrored(lax.sqrt, self), real(self), imag(self)
+    re = jnp.where(jnp.isinf(y) | ((x == jnp.inf) & jnp.isnan(y)), jnp.inf, real(value))
+    im = jnp.where((x == -jnp.inf) & jnp.isnan(y), jnp.inf, imag(value))
+    return lax.complex(re, jnp.where(jnp.isinf(y), y, im))
+
+
+def sinh(self: Array) -> Array:
+    """The hyperbolic sine of complex numbers (G.6.2.5). `lax.sinh` of 1e-30 is 0."""
+    x, y, value = real(self), imag(self), _odd(_rotated(lax.sin, self), self)
+    return lax.complex(jnp.where(jnp.isinf(x) & ~jnp.isfinite(y), x, real(value)), imag(value))
+
+
+def cosh(self: Array) -> Array:
+    """The hyperbolic cosine of complex numbers (G.6.2.4)."""
+    x, y, value = real(self), imag(self), lax.cos(_times_i(self))
+    re = jnp.where(jnp.isinf(x) & ~jnp.isfinite(y), jnp.inf, real(value))
+    on_axis = ((x == 0) & ~jnp.isfinite(y)) | ((y == 0) & ~jnp.isfinite(x))
+    return lax.complex(re, jnp.where(on_axis, 0, imag(value)))
+
+
+def tanh(self: Array) -> Array:
+    """The hyperbolic tangent (G.6.2.6)."""
+    return _odd(lax.tanh(self), self) if is_complex(self) else lax.tanh(self)
+
+
+def sin(self: Array) -> Array:
+    """The sine (7.3.5.5)."""
+    return _rotated(sinh, self) if is_complex(self) else lax.sin(self)
+
+
+def cos(self: Array) -> Array:
+    """The cosine (7.3.5.4)."""
+    return cosh(_times_i(self)) if is_complex(self) else lax.cos(self)
+
+
+def tan(self: Array) -> Array:
+    """The tangent (7.3.5.6)."""
+    return _rotated(tanh, self) if is_complex(self) else lax.tan(self)
 
 
 def asin(self: Array) -> Array:
@@ -52,16 +111,35 @@ def acos(self: Array) -> Array:
 
 
 def asinh(self: Array) -> Array:
-    """The inverse hyperbolic sine; -i asin(iz), whose branch cuts lie on the imaginary axis (7.3.6.2)."""
-    if not is_complex(self):
-        return lax.asinh(self)
-    value = asin(lax.complex(-imag(self), real(self)))
-    return lax.complex(imag(value), -real(value))
+    """The inverse hyperbolic sine, whose branch cuts lie on the imaginary axis (7.3.6.2)."""
+    return _rotated(asin, self) if is_complex(self) else lax.asinh(self)
 
 
 def acosh(self: Array) -> Array:
     """The inverse hyperbolic cosine (7.3.6.1)."""
     return _mirrored(lax.acosh, self) if is_complex(self) else lax.acosh(self)
+
+
+def atan(self: Array) -> Array:
+    """The arctangent, whose branch cuts lie on the imaginary axis (7.3.5.3)."""
+    return _rotated(atanh, self) if is_complex(self) else lax.atan(self)
+
+
+def _rotated(function: Callable[[Array], Array], self: Array) -> Array:
+    """-i function(iz), by which C defines the circular functions."""
+    value = function(_times_i(self))
+    return lax.complex(imag(value), -real(value))
+
+
+def _times_i(self: Array) -> Array:
+    return lax.complex(-imag(self), real(self))
+
+
+def _odd(value: Array, self: Array) -> Array:
+    """The value of an odd function, which maps both axes to themselves, although 0 times infinity or NaN is NaN."""
+    x, y = real(self), imag(self)
+    re = jnp.where((x == 0) & ~jnp.isfinite(y), x, real(value))
+    return lax.complex(re, jnp.where((y == 0) & ~jnp.isfinite(x), y, imag(value)))
 
 
 def _mirrored(function: Callable[[Array], Array], self: Array) -> Array:

@@ -9,7 +9,8 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import arithmetic, loops
-from tenax.kernels.complex import power as complex_power
+from tenax.kernels import complex as complex_kernels
+from tenax.kernels.binary import frexp, power_of_two
 from tenax.kernels.exponential import log1p
 from tenax.words import (
     ALWAYS_BOOL,
@@ -27,6 +28,7 @@ from tenax.words import (
     is_float,
     is_int,
     is_negative,
+    opmath,
     real,
     with_derivative,
 )
@@ -92,7 +94,7 @@ def power(self: Array, exponent: Array) -> Array:
     """
     base, exponent = jnp.broadcast_arrays(self, exponent)
     if is_complex(self):
-        return complex_power(base, exponent)
+        return complex_kernels.power(base, exponent)
     if is_float(self):
         return lax.pow(base, exponent)
     even = exponent % 2 == 0
@@ -118,19 +120,34 @@ def power_scalar(self: Array, exponent: complex | Number) -> Array:
 def _known_power(base: Array, power: Array, exponent: Any) -> Array:
     """`base ** power`; `exponent` is the Python number in `power`."""
     if exponent in (0.5, -0.5):
-        return lax.sqrt(base) if exponent > 0 else lax.rsqrt(base)
+        return complex_kernels.sqrt(base) if exponent > 0 else lax.rsqrt(base)
     whole = not isinstance(exponent, complex) and exponent == exponent // 1
     if whole and (is_int(base) or base.dtype == BOOL or abs(exponent) <= _LONGEST_PRODUCT):
         return lax.integer_pow(base, int(exponent))
     power = jnp.broadcast_to(power, base.shape)
-    return complex_power(base, power) if is_complex(base) else lax.pow(base, power)
+    return complex_kernels.power(base, power) if is_complex(base) else lax.pow(base, power)
+
+
+def ldexp(self: Array, other: Array) -> Array:
+    """`self * 2 ** other`; for floats and whole exponents, it overflows only where the result does."""
+    if not (is_float(self) and is_int(other)):
+        dtype, two, exponent = DEFAULT(2.0, other)
+        dtype, x, factor = DEFAULT(self, cast(power(two, exponent), dtype))
+        return cast(arithmetic.mul(x, factor), dtype)
+    x, n = jnp.broadcast_arrays(cast(self, opmath(self.dtype)), other)
+    mantissa, exponent = frexp(x)
+    most = int(jnp.finfo(x.dtype).maxexp)  # twice 2 to this power leaves the range of any mantissa
+    n = jnp.clip(cast(n, x.dtype), -4 * most, 4 * most) + cast(exponent, x.dtype)
+    first = jnp.clip(n, 2 - most, most - 1)  # of a mantissa, the product with this power is exact
+    rest = jnp.clip(n - first, 2 - most, most - 1)
+    return cast(mantissa * power_of_two(first) * power_of_two(rest), self.dtype)
 
 
 def sgn(self: Array) -> Array:
     """-1, 0 or 1, or `self / |self|` of a complex number; 0 for a real NaN, for which `lax.sign` is NaN."""
     if is_complex(self):
-        size = jnp.abs(self)
-        return self / cast(jnp.where(size == 0, 1, size), self.dtype)
+        size = jnp.where(self == 0, 1, complex_kernels.absolute(self))
+        return lax.complex(lax.real(self) / size, lax.imag(self) / size)
     if self.dtype == BOOL:
         return self
     return cast(self > 0, self.dtype) - cast(self < 0, self.dtype)
@@ -230,10 +247,17 @@ def nan_to_num(
 ) -> Array:
     """Replace NaN by 0 and infinities by the largest finite numbers of the dtype, or by the given numbers.
 
-    Real parts are passed on, because `jnp.nan_to_num` would warn about the imaginary parts.
+    `jnp.nan_to_num` replaces infinite ones among these by the largest finite number.
     """
-    nan, posinf, neginf = (x if x is None else jnp.real(x) for x in (nan, posinf, neginf))
-    return jnp.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+    if is_complex(self):
+        numbers = [x if x is None else lax.real(x) for x in (nan, posinf, neginf)]
+        return lax.complex(nan_to_num(lax.real(self), *numbers), nan_to_num(lax.imag(self), *numbers))
+    if not is_float(self):
+        return self
+    most = cast(float(jnp.finfo(self.dtype).max), self.dtype)
+    finite = jnp.where(self == jnp.inf, most if posinf is None else posinf, self)
+    finite = jnp.where(self == -jnp.inf, -most if neginf is None else neginf, finite)
+    return jnp.where(jnp.isnan(self), 0 if nan is None else nan, finite)
 
 
 def angle(self: Array) -> Array:

@@ -53,7 +53,8 @@ class PassedTensor(NamedTuple):
             return memory
         offset = spec.offset if self.start is None else _offset(operand, operands[self.start])
         strides = [stride * memory.itemsize for stride in spec.stride]
-        return as_strided(memory.reshape(-1)[offset:], spec.size, strides, writeable=memory.flags.writeable)
+        flat = memory.reshape(-1)[offset:].view(f"V{memory.itemsize}")  # NumPy's function does not know JAX's dtypes
+        return as_strided(flat, spec.size, strides, writeable=memory.flags.writeable).view(memory.dtype)
 
 
 def _offset(operand: Operand, starts: jax.Array) -> int:

@@ -1,0 +1,72 @@
+"""Numbers that a dtype of a call's tensors may be unable to hold: CPU torch says whether the operator accepts them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from ..dtypes import holds, number_limits, numpy_dtype
+from ..trace.async_errors import Assertion
+from ..trace.core import SYMBOLIC_TYPES, current_trace, user_line
+from .operands import NUMBER_TYPES
+from .shape_inference import UNFIT_NUMBER, raise_matching_host_error
+from .signature import Signature
+
+_HELD = 1 << 8  # calls that CPU torch has accepted; a full table is cleared
+_HUGE = {int: 2**63 - 1, float: 1e300}
+
+
+def check_numbers(signature: Signature, values: Sequence[Any], key: Any, accepted: set[Any]) -> None:
+    """Raise CPU torch's error for a Scalar that a dtype does not hold. For an unknown number of a compiled function the
+    error becomes an assertion, unless the dtype has the range of float32.
+
+    Args:
+        key: that of the executable.
+        accepted: the calls with such numbers that CPU torch accepts.
+    """
+    given = [values[i] for i in signature.scalars]
+    numbers = [n for value in given for n in (value if value.__class__ is list else (value,))]
+    known = [n for n in numbers if type(n) in NUMBER_TYPES and (type(n) is complex or not 0 <= n <= 127)]
+    unknown = [n for n in numbers if type(n) in SYMBOLIC_TYPES]
+    if not known and not unknown:
+        return
+    leaves = [v for value in values for v in (value if value.__class__ is list else (value,))]
+    dtypes = {v if v.__class__ is torch.dtype else v.dtype for v in leaves if isinstance(v, torch.Tensor | torch.dtype)}
+    kinds = [numpy_dtype(dtype) for dtype in dtypes]
+    unfit = repr([n for n in known if not all(holds(kind, n) for kind in kinds)])
+    if unfit != "[]" and (key, unfit) not in accepted:
+        raise_matching_host_error(signature, values, UNFIT_NUMBER)
+        if len(accepted) >= _HELD:
+            accepted.clear()
+        accepted.add((key, unfit))
+    trace = current_trace()
+    for number in unknown if trace is not None and trace.asserts else ():
+        huge = _HUGE.get(SYMBOLIC_TYPES[type(number)])
+        narrow = [kind for kind in kinds if kind.name != "bfloat16" and (kind.kind in "iu" or kind.itemsize < 4)]
+        if huge is not None and not all(holds(kind, huge) for kind in narrow):
+            try:
+                raise_matching_host_error(signature, _with_numbers(values, number, huge), UNFIT_NUMBER)
+            except RuntimeError as error:
+                fits = [_fits(number.node.array, kind) for kind in narrow]
+                trace.conditions.append((jnp.stack(fits).all(), Assertion("RuntimeError", str(error), user_line())))
+
+
+def _with_numbers(values: Sequence[Any], number: Any, value: Any) -> list[Any]:
+    """The arguments with a value for one unknown number, and 1 for the others."""
+
+    def known(x: Any) -> Any:
+        return value if x is number else SYMBOLIC_TYPES[type(x)](1) if type(x) in SYMBOLIC_TYPES else x
+
+    return [[known(x) for x in v] if v.__class__ is list else known(v) for v in values]
+
+
+def _fits(number: jax.Array, dtype: np.dtype) -> jax.Array:
+    low, high, infinite = number_limits(dtype, number.dtype.kind == "i")
+    with jax.enable_x64(True):
+        held = (number >= low) & (number <= high)
+        return held if dtype.kind in "iu" else held | jnp.isnan(number) | (jnp.isinf(number) & infinite)
