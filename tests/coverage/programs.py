@@ -111,9 +111,10 @@ def pure_gradient(op: Operator) -> Program:
             made = results(sample.map(lambda t: given[places[id(t)]] if id(t) in places else t))
             return [o for o, d in zip(made, differentiated, strict=True) if d]
 
-        compiled[:] = compiled or [pulled(function)]
+        run = compiled[0] if compiled else pulled(function)
         moving = {places[id(t)]: t for t in leaves}
-        grads = compiled[0](moving, {i: held[key] for key, i in places.items() if i not in moving})
+        grads = run(moving, {i: held[key] for key, i in places.items() if i not in moving})
+        compiled[:] = [run]
         return [grads[places[id(t)]] for t in leaves]
 
     return program
