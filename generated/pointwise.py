@@ -252,7 +252,7 @@ def abs(self: Array) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array) -> Gradients:
         return {
-            "self": lambda: grad * sgn(self),
+            "self": lambda: cast(grad, self.dtype) * sgn(self),
         }
 
     return cast(with_derivative(value, gradients, self=self), dtype)

@@ -178,6 +178,8 @@ FAULTS: list[tuple[str, str, Callable[..., Any], str]] = [
     ("an infinity", "reference", lambda x: x.clamp(-80, 80).exp(), "elements differ"),
     ("a batch", "vmap", Mixed.apply, "elements differ"),
     ("the derivative", "gradient", Derived.apply, "elements differ"),
+    ("the derivative of a pure function", "pure", Derived.apply, "elements differ"),
+    ("the derivative at a special point", "pure", lambda x: torch.where(x == 0, 1, x.exp()), "at (0.0,)"),
     ("no derivative", "gradient", lambda x: x.detach().exp(), "requires a gradient"),
     ("the second derivative", "gradgrad", TwiceDerived.apply, "NoneType"),
     ("the tangent", "forward_ad", wrong_tangent, "elements differ"),

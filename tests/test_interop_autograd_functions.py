@@ -44,6 +44,21 @@ class Scaled(torch.autograd.Function):
         return g * output * ctx.factor, None
 
 
+class Telling(torch.autograd.Function):
+    """Asks which of its results have a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x)
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor | None, h: torch.Tensor | None) -> Any:
+        (x,) = ctx.saved_tensors
+        return x * (h * 1000 if g is None else g * 100 if h is None else g * 2 + h * 3)
+
+
 def wrong(x: torch.Tensor) -> torch.Tensor:
     return Wrong.apply(x.sin(), 7.0, x.detach())[0] * 2
 
@@ -52,7 +67,11 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
     return Scaled.apply(x * 0.5).square()
 
 
-@pytest.mark.parametrize("function", [wrong, scaled])
+def telling(x: torch.Tensor) -> torch.Tensor:
+    return Telling.apply(x)[0] + Telling.apply(x)[1] + sum(Telling.apply(x))
+
+
+@pytest.mark.parametrize("function", [wrong, scaled, telling])
 def test_the_backward_of_an_autograd_function_is_what_jax_uses(function: Any) -> None:
     value, (grad,) = of_torch(function, X)
     f = t2j(function)

@@ -71,8 +71,8 @@ def _pnorm(x: Array, p: Order, dims: Sequence[int]) -> Array:
             norm, wide = lax.expand_dims(result, dims), cast(x, opmath(x.dtype))
             slope = _slope(wide, norm, p)
             if p in (inf, -inf):
-                slope = slope / jnp.sum(jnp.abs(wide) == norm, dims, dtype=norm.dtype, keepdims=True)
-            return lax.expand_dims(grad, dims) * slope
+                slope = slope / jnp.sum(jnp.abs(wide) == norm, dims, dtype=slope.dtype, keepdims=True)
+            return cast(lax.expand_dims(grad, dims), slope.dtype) * slope
 
         return {"x": of_x}
 
@@ -82,13 +82,14 @@ def _pnorm(x: Array, p: Order, dims: Sequence[int]) -> Array:
 
 def _slope(x: Array, norm: Array, p: Order) -> Array:
     """The derivative of a p-norm; 0 where the norm is 0. That of an extremum is 1 or -1 at each element equal to it."""
-    if p in (0, 1):
-        return jnp.sign(x) * p
+    size: Any = p
     if p in (inf, -inf):
-        return jnp.where(jnp.abs(x) == norm, jnp.sign(x), 0)
-    flat = (norm == 0) | (x == 0)
-    ratio = jnp.where(flat, 1, jnp.abs(x)) / jnp.where(flat, 1, norm)
-    return jnp.where(flat, 0, jnp.sign(x) * (ratio if p == 2 else ratio ** (_exponent(p, x) - 1)))
+        size = jnp.abs(x) == norm
+    elif p not in (0, 1):
+        flat = (norm == 0) | (x == 0)
+        ratio = jnp.where(flat, 1, jnp.abs(x)) / jnp.where(flat, 1, norm)
+        size = jnp.where(flat, 0, ratio if p == 2 else ratio ** (_exponent(p, x) - 1))
+    return jnp.sign(x) * cast(size, x.dtype)
 
 
 def linalg_vector_norm(

@@ -129,7 +129,7 @@ def _linalg_det(A: Array) -> tuple[Array, Array, Array]:
             if A.shape[-1] == 1:
                 return grad[0][..., None, None]
             unit = jnp.eye(A.shape[-1], dtype=A.dtype)
-            regular = factors + unit * jnp.where(factors == 0, jnp.finfo(A.dtype).eps, 0)
+            regular = factors + unit * jnp.where(factors == 0, cast(float(jnp.finfo(A.dtype).eps), A.dtype), 0)
             inverse = linalg_lu_solve(regular, pivots, unit * jnp.conj(det)[..., None, None], adjoint=is_complex(A))
             return grad[0][..., None, None] * inverse
 

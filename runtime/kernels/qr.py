@@ -109,7 +109,7 @@ def linalg_lstsq(
             inverse = linalg_pinv(a)
             of_a, of_b = pinv_gradient(slope @ adjoint_of(right), inverse, a), adjoint_of(inverse) @ slope
             if result[1].size:
-                apart = 2 * grad[1][..., None, :] * (a @ x - right)
+                apart = 2 * cast(grad[1], a.dtype)[..., None, :] * (a @ x - right)
                 of_a, of_b = of_a + apart @ adjoint_of(x), of_b - apart
             return of_a, of_b[..., 0] if vectors else of_b
 

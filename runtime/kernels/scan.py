@@ -16,7 +16,9 @@ def _log_add_exp(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)) of complex numbers, whose imaginary part is not wrapped to (-pi, pi]."""
     low, high = jnp.where(a.real < b.real, a, b), jnp.where(a.real < b.real, b, a)
     endless = ~jnp.isfinite(low.real) & (low.real == high.real)
-    sum_of_endless = jnp.where(low.real < 0, low, jnp.log(jnp.exp(low) + jnp.exp(high)))
+    # Each formula is given zeros where the other applies: what overflows has no derivative.
+    (low, at_end), (high, beside) = ((jnp.where(endless, 0, x), jnp.where(endless, x, 0)) for x in (low, high))
+    sum_of_endless = jnp.where(at_end.real < 0, at_end, jnp.log(jnp.exp(at_end) + jnp.exp(beside)))
     return jnp.where(endless, sum_of_endless, high + jnp.log1p(jnp.exp(low - high)))
 
 

@@ -43,7 +43,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
             values, vectors = result
             adjoint, diagonal = adjoint_of(vectors), jnp.eye(A.shape[-1], dtype=bool)
             inner = adjoint @ grad[1]
-            gauge = real(jnp.diagonal(inner, axis1=-2, axis2=-1))[..., None, :]
+            gauge = cast(real(jnp.diagonal(inner, axis1=-2, axis2=-1)), inner.dtype)[..., None, :]
             apart = jnp.conj(values[..., None, :] - values[..., :, None])
             inner = (inner - adjoint @ (vectors * gauge)) / jnp.where(diagonal, 1, apart)
             inner = jnp.where(diagonal, grad[0][..., None], inner)

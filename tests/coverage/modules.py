@@ -49,7 +49,7 @@ def pure(task: Task) -> Outcome:
 
     def program(sample: Sample) -> Any:
         leaves, outs, module = _tape(sample)
-        if sample.device == "cpu":
+        if outs[0].device.type == "cpu":
             found = torch.autograd.grad(outs, [*leaves.values()], cotangents(outs), materialize_grads=True)
             return dict(zip(leaves, found, strict=True))
         state = {**dict(module.named_parameters()), **dict(module.named_buffers())}

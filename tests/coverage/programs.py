@@ -85,35 +85,37 @@ def gradient(op: Operator) -> Program:
 
 
 def pure_gradient(op: Operator) -> Program:
-    """Gradients of every input, on the device as JAX computes them for the pure function; 0 for one without effect.
+    """Gradients of every input, as JAX computes them for the pure function on the device; 0 for one without effect.
 
     The program runs on samples that differ in values only, and on the CPU first.
     """
     differentiated: list[bool] = []  # the results that depend on an input, as torch sees it
     compiled: list[Callable[..., Any]] = []
 
+    def results(sample: Sample) -> list[torch.Tensor]:
+        return list(filter(_continuous, tensors(sample.process(call(op, sample)))))
+
     def program(sample: Sample) -> Any:
-        leaves = sample.leaves()
-        if sample.device == "cpu":
-            outs = [o for o in tensors(sample.process(call(op, sample))) if _continuous(o)]
+        leaves, held = sample.leaves(), {id(t): t for t in sample.tensors() if t.device.type == "jax"}
+        if not held:
+            outs = results(sample)
             differentiated[:] = [o.requires_grad for o in outs]
             outs = [o for o in outs if o.requires_grad]
             if not leaves or not outs:
                 raise InapplicableError("no result requires a gradient")
             grads = torch.autograd.grad(outs, leaves, cotangents(outs), allow_unused=True, materialize_grads=True)
             return [_plain(g) for g in grads]
-        tree, spec = pytree.tree_flatten(sample.tree)
-        places = {i: t for i, t in enumerate(tree) if isinstance(t, torch.Tensor) and t.device.type != "cpu"}
+        places = {key: i for i, key in enumerate(held)}
 
-        def results(found: dict[int, torch.Tensor]) -> list[torch.Tensor]:
-            x, args, kwargs = pytree.tree_unflatten([found.get(i, leaf) for i, leaf in enumerate(tree)], spec)
-            made = tensors(sample.process(call(op, replace(sample, input=x, args=args, kwargs=kwargs))))
-            return [o for o, d in zip(filter(_continuous, made), differentiated, strict=True) if d]
+        def function(given: dict[int, torch.Tensor]) -> list[torch.Tensor]:
+            made = results(sample.map(lambda t: given[places[id(t)]] if id(t) in places else t))
+            return [o for o, d in zip(made, differentiated, strict=True) if d]
 
-        compiled[:] = compiled or [pulled(results)]
-        moving = {i: t for i, t in places.items() if t.requires_grad}
-        grads = compiled[0](moving, {i: t for i, t in places.items() if i not in moving})
-        return [next(g for i, g in grads.items() if places[i] is leaf) for leaf in leaves]
+        run = compiled[0] if compiled else pulled(function)
+        moving = {places[id(t)]: t for t in leaves}
+        grads = run(moving, {i: held[key] for key, i in places.items() if i not in moving})
+        compiled[:] = [run]
+        return [grads[places[id(t)]] for t in leaves]
 
     return program
 
