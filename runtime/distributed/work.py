@@ -1,8 +1,8 @@
 """A call of a collective as torch's `Work`, which has an error, or results that are written into tensors.
 
-The thread of the group computes the results. They are written on the thread that made the call, when it waits for this
-call or for a later one: a write to a part of a storage replaces the whole array, so that one on another thread would
-lose what the program writes to other parts meanwhile.
+The thread of the group computes the results. The thread that waits for the call, or for a later one of its own, writes
+them: a write to a part of a storage replaces the whole array, and would otherwise lose what the program writes to other
+parts meanwhile.
 """
 
 from __future__ import annotations
