@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
+import tenax
 from tests.agreement import close
 
 SIZE = 2
@@ -149,6 +151,32 @@ def check_async_all_reduce(rank: int) -> None:
     same(future.wait()[0], sum(all_values(seed=1)))
     chained = dist.all_reduce(tensors[0], async_op=True).get_future().then(lambda f: f.value()[0] * 2)
     same(chained.wait(), 4 * sum(all_values(seed=0)))
+
+
+def check_rows_of_one_tensor_beside_writes_of_other_rows(rank: int) -> None:
+    for _ in range(20):
+        table = torch.zeros(10, 1000, device="jax")
+        works = []
+        for i in range(10):
+            table[i] = rank + i
+            work = dist.all_reduce(table[i], async_op=True)
+            works.append(work.get_future() if i == 3 else work)
+        for work in works:
+            work.wait()
+        same(table[:, 0], torch.tensor([2.0 * i + 1 for i in range(10)]))
+
+
+def check_the_results_of_a_call_are_there_after_a_later_one_has_ended(rank: int) -> None:
+    tensor, other = values(rank).to("jax"), values(rank, seed=1).to("jax")
+    dist.all_reduce(tensor, async_op=True)
+    dist.barrier()
+    same(tensor, sum(all_values()))
+    work = dist.all_reduce(other, async_op=True)
+    with pytest.raises(NotImplementedError, match=r"wait\(\) \(.*collective_checks.py:.*in a compiled function"):
+        tenax.jit(lambda x: (work.wait(), x + 1)[1])(tensor)
+    while not work.is_completed():
+        time.sleep(0.001)
+    same(other, sum(all_values(seed=1)))
 
 
 def check_broadcast_bit_for_bit(rank: int) -> None:

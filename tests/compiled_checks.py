@@ -221,6 +221,68 @@ def check_compiled_data_parallelism_accumulates_and_leaves_unused_parameters(ran
     assert net.module.second.weight.grad is None
 
 
+class Heads(nn.Module):
+    """Two heads of one shape."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.a, self.b = nn.Linear(3, 2, bias=False), nn.Linear(3, 2, bias=False)
+
+    def forward(self, x: torch.Tensor, names: str) -> list[torch.Tensor]:
+        return [getattr(self, name)(x) for name in names]
+
+
+def check_compiled_data_parallelism_averages_what_earlier_passes_have_accumulated(rank: int) -> None:
+    def passes(net: DistributedDataParallel, compiled: Callable[[Any], Any], one: bool) -> list[torch.Tensor]:
+        x = torch.ones(1, 3, device=net.module.a.weight.device) + rank
+
+        def backward(name: str) -> None:
+            net(x, name)[0].sum().backward()
+
+        def both() -> None:
+            with net.no_sync():
+                backward("a")
+            backward("b")
+
+        step = compiled(both if one else backward)
+        for _ in range(2):
+            net.zero_grad()
+            if one:
+                step()
+            else:
+                with net.no_sync():
+                    step("a")
+                step("b")
+        return [p.grad.cpu() for p in net.parameters()]
+
+    gloo = dist.new_group(backend="gloo")
+    net = DistributedDataParallel(Heads().to("jax"), find_unused_parameters=True)
+    expected = passes(
+        DistributedDataParallel(Heads(), process_group=gloo, find_unused_parameters=True), lambda f: f, True
+    )
+    for one in (True, False):
+        close(passes(net, tenax.jit, one), expected)
+
+
+def check_compiled_data_parallelism_with_an_output_that_the_loss_does_not_use(rank: int) -> None:
+    net = DistributedDataParallel(Heads().to("jax"), find_unused_parameters=True)
+    tenax.jit(lambda x: net(x, "ab")[0].sum().backward())(torch.ones(1, 3, device="jax") + rank)
+    close(net.module.a.weight.grad.cpu(), torch.full((2, 3), 1.5))
+    assert net.module.b.weight.grad is None
+
+
+def check_gradients_of_different_parameters_are_refused_by_compiled_data_parallelism(rank: int) -> None:
+    net = DistributedDataParallel(Heads().to("jax"), find_unused_parameters=True)
+    step = tenax.jit(lambda x: net(x, "ab"[rank])[0].sum().backward())
+    with pytest.raises(NotImplementedError, match=r"compiled_checks.py:.* gradient of a.weight, b.weight; expected"):
+        step(torch.ones(1, 3, device="jax"))
+    with net.no_sync():
+        tenax.jit(lambda x: net(x, "a")[0].sum().backward())(torch.ones(1, 3, device="jax"))
+    with pytest.raises(NotImplementedError, match=r"compiled_checks.py:.*expected a compiled function for this pass"):
+        net(torch.ones(1, 3, device="jax"), "b")
+
+
 def normalized(module: nn.Module) -> nn.Sequential:
     torch.manual_seed(0)
     return nn.Sequential(nn.Conv2d(2, 3, 3), module, nn.ReLU(), nn.Flatten(), nn.Linear(27, 4))

@@ -124,10 +124,10 @@ def test_a_rank_that_compiles_alone_or_another_program_is_named() -> None:
         assert len(found) == 3, found
         assert "has traced another program than rank" in found[0]
         assert "fault_ranks.py:" in found[0], found[0]
-        assert "rank 1 called #1 the compilation of a compiled program of 1 all_reduce" in found[1]
+        assert "rank 1 called #1 the compilation of compiled program 1 of 1 all_reduce" in found[1]
         assert "rank 0 called #1 all_reduce(op=SUM) of float32[6]" in found[1]
-        assert "rank 0 called #3 a compiled program of 1 all_reduce" in found[2]
-        assert "rank 1 called #3 the compilation of a compiled program of 1 all_reduce" in found[2]
+        assert "rank 0 called #3 compiled program 1 of 1 all_reduce" in found[2]
+        assert "rank 1 called #3 the compilation of compiled program 2 of 1 all_reduce" in found[2]
     assert codes[1] == 0
     assert codes[0] in (0, 1)  # a thread waits in XLA for a program that rank 1 does not run, unless that ended first
 
@@ -135,7 +135,7 @@ def test_a_rank_that_compiles_alone_or_another_program_is_named() -> None:
 def test_the_end_of_a_rank_is_an_error_of_a_compiled_program_of_the_others() -> None:
     (errors, _), codes = run("dies_in_a_program")
     assert len(errors) == 1
-    assert "a compiled program of 1 all_reduce, on rank 0: the process of rank 1 has died" in errors[0]
+    assert "compiled program 1 of 1 all_reduce, on rank 0: the process of rank 1 has died" in errors[0]
     assert codes[1] == -9
 
 

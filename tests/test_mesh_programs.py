@@ -195,6 +195,7 @@ SPLIT: dict[str, tuple[Function, tuple[int, ...], tuple[int, ...], P]] = {
         P(None, None, "data", None, "model"),
     ),
     "transform": (lambda x, y: torch.fft.fft(x).abs() * y, (8, 8), (8,), P("data", "model")),
+    "others": (lambda x, y: torch.fft.ifft(torch.fft.rfft(x, 7) * y), (3, 8, 7), (4,), P(None, "model")),
     "slices": (lambda x, y: (x[0:7:2] + x[1::2]) * y, (8, 6), (6,), P("data")),
 }
 

@@ -36,6 +36,7 @@ _COLLECTIVES = {
     "ppermute": "permute",
 }
 Call = Callable[[list[jax.Array]], Sequence[jax.Array]]
+_compiled: Counter[str] = Counter()  # programs of each group, which its ranks compile in one order
 
 
 def compile_for_ranks(
@@ -59,8 +60,9 @@ def compile_for_ranks(
     description = Description(closed.jaxpr)
     kinds = Counter(_COLLECTIVES.get(e.primitive.name) for e in description.equations)
     shown = ", ".join(f"{n} {kind}" for kind, n in kinds.items() if kind)
-    name = f"a compiled program of {shown}"
-    differing: list[int] = home.in_order(f"the compilation of {name}", lambda: _agree(home, name, description, donated))
+    _compiled[home.axis] += 1
+    name = f"compiled program {_compiled[home.axis]} of {shown}"
+    differing = _agree(home, name, description, donated)
     numbers = [description.numbers[i].array() for i in differing]
     operands = Operands([*arrays, *constants, *numbers], mesh)
     count, known = len(arrays), len(arrays) + len(constants)
@@ -131,11 +133,8 @@ class Operands:
 def _agree(home: GroupBase, name: str, description: Description, donated: tuple[int, ...]) -> list[int]:
     """The indices of the numbers in which the programs of the ranks differ; raise if anything else differs."""
     agreement = home.agreement
-    agreement.begin(f"the compilation of {name}")
-    if len(agreement.ranks) == 1:
-        return []
     own = [description.digests, [repr(n.value) for n in description.numbers], donated]
-    said = [json.loads(text) for text in agreement.exchange(json.dumps(own))]
+    said = [json.loads(text) for text in home.exchange(f"the compilation of {name}", json.dumps(own))]
     for rank, (digests, _, given) in enumerate(said):
         if digests != description.digests or tuple(given) != donated:
             pairs = enumerate(zip(digests, description.digests, strict=False))

@@ -82,9 +82,9 @@ class JaxProcessGroup(GroupBase):
                 raise ValueError(f"all_reduce: tensors of {tensor.layout} and torch.sparse_coo; expected one layout")
         parts = [SparsePart(t) for t in tensors]
 
-        def job() -> None:
-            for tensor, part in zip(tensors, parts, strict=True):
-                tensor.copy_(part.summed(self._run, self.agreement.failed))
+        def job() -> Callable[[], None]:
+            sums = [part.summed(self._run, self.agreement.failed) for part in parts]
+            return lambda: [tensor.copy_(total) for tensor, total in zip(tensors, sums, strict=True)]
 
         return self._submit(job, tensors, lambda: describe("all_reduce", [p.values for p in parts], op=op, sparse=True))
 
@@ -286,7 +286,7 @@ class JaxProcessGroup(GroupBase):
         if current_trace() is not None:
             return self._exchange_in_trace(flat, sent, received, result, finish)
 
-        def job() -> None:
+        def job() -> Callable[[], None]:
             sizes = put(np.array(sent, np.int32), 0)
             announced = np.asarray(self._run("all_gather", [sizes])[0]).reshape(self.size(), self.size())
             expected = announced[:, self._rank].tolist()
@@ -297,7 +297,7 @@ class JaxProcessGroup(GroupBase):
                 )
             width = 1 << max(int(announced.max()) - 1, 0).bit_length()
             rows = self._run("all_to_all", [padded(flat, tuple(sent), width)])[0].reshape(self.size(), width)
-            finish(unpadded(rows, tuple(received)))
+            return functools.partial(finish, unpadded(rows, tuple(received)))
 
         return self._submit(job, result, lambda: describe("all_to_all", [flat], sent=sent, received=received))
 
@@ -369,7 +369,7 @@ class JaxProcessGroup(GroupBase):
 
         def job() -> None:
             for work in works:
-                work.wait()
+                work.join()
 
         return self._submit(job, [], lambda: "the end of coalesced collectives")
 

@@ -25,7 +25,7 @@ from .monitored import MonitoredBarriers
 from .point_to_point import Messages
 from .programs import BODIES, Programs
 from .reductions import Ranks
-from .threads import Channel, Monitor
+from .threads import Channel, Job, Monitor
 from .work import CollectiveWork, finished
 from .world import World
 
@@ -181,8 +181,8 @@ class GroupBase(ProcessGroup):
             finish(self._trace(name, arrays, **details))
             return self._collected(finished(result))
 
-        def job() -> None:
-            finish(self._run(name, arrays, **details))
+        def job() -> Callable[[], None]:
+            return functools.partial(finish, self._run(name, arrays, **details))
 
         return self._submit(job, result, functools.partial(describe, name, arrays, **details))
 
@@ -198,12 +198,12 @@ class GroupBase(ProcessGroup):
         with over_ranks(self.axis, self._size), jax.enable_x64(True):
             return BODIES[name]([*map(as_tracer, arrays)], ranks=ranks, **details)
 
-    def _submit(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:
+    def _submit(self, job: Job, result: Any, description: Callable[[], str]) -> CollectiveWork:
         if current_trace() is not None:  # the end of a coalescing block, whose collectives are in the trace
             return finished(result)
         return self._collected(self._submitted(job, result, description))
 
-    def _submitted(self, job: Callable[[], None], result: Any, description: Callable[[], str]) -> CollectiveWork:
+    def _submitted(self, job: Job, result: Any, description: Callable[[], str]) -> CollectiveWork:
         if self.agreement.fault:
             raise self.agreement.failed(f"the group is broken since an earlier call: {self.agreement.fault}")
         work = CollectiveWork(result, description)
@@ -220,8 +220,18 @@ class GroupBase(ProcessGroup):
     def in_order(self, name: str, job: Callable[[], Any]) -> Any:
         """Run a job on the thread of the group, after all earlier calls, and return its result."""
         given: list[Any] = []
-        self._submitted(lambda: given.append(job()), None, lambda: name).wait()
+        self._submitted(lambda: given.append(job()), None, lambda: name).join()
         return given[0]
+
+    def exchange(self, description: str, text: str) -> list[str]:
+        """The text of each rank. All ranks call this at the same place among their calls, with the same description."""
+
+        def job() -> list[str]:
+            self.agreement.begin(description)
+            return self.agreement.exchange(text)
+
+        texts: list[str] = self.in_order(description, job)
+        return texts
 
     def carry_out(self, description: str, run: Callable[[], Any], new: bool = False) -> Any:
         """Run a program on this thread, after the ranks have agreed on it if it is new; wait for its results."""

@@ -154,7 +154,7 @@ class _Pair:
             if receive is not None:
                 self.arrived.remove(message)
                 self._accept(receive, *message)
-        self.receives = [r for r in self.receives if not (r.taken or r.work.is_completed())]
+        self.receives = [r for r in self.receives if not (r.taken or r.work.has_finished)]
 
     def _wait_for(self, condition: Callable[[], Any]) -> None:
         with self.posted:
@@ -225,8 +225,8 @@ class _Pair:
         tensor = receive.tensors[0]
         try:
             empty = put(np.zeros(tensor.numel(), numpy_dtype(tensor.dtype)), 0)
-            write(tensor, self._transfer(empty, 1 - self.position))
-            receive.work.finish()
+            message = self._transfer(empty, 1 - self.position)
+            receive.work.finish(write=functools.partial(write, tensor, message))
         except Exception as error:
             receive.work.finish(DistributedError(f"{receive.work.description()}: {error}"))
 

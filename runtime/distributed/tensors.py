@@ -8,7 +8,7 @@ import jax
 import torch
 
 from ..aten.memory import copy
-from ..storage.tensors import cell_of, wrap
+from ..storage.tensors import cell_of, covers_array, wrap
 from ..trace.core import current_trace, user_line
 from ..trace.transfer import read
 
@@ -25,6 +25,11 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
     if cell_of(tensor).index:
         raise RuntimeError(f"{name}: the tensor is on {tensor.device}; expected jax:0, the one device of this rank")
     return read(tensor)
+
+
+def is_whole(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has all elements of its storage."""
+    return tensor.layout is not torch.strided or covers_array(tensor, cell_of(tensor))
 
 
 def refuse_in_trace(name: str, instead: str = "call it between compiled functions") -> None:

@@ -18,6 +18,8 @@ from collections.abc import Callable
 
 from .work import CollectiveWork
 
+Job = Callable[[], Callable[[], None] | None]  # computes results, and returns a function that writes them
+
 
 class GroupThread(threading.Thread):
     """A thread of a process group, which is woken and joined when the process ends."""
@@ -49,13 +51,13 @@ class Channel:
     """A thread that runs calls in the order in which they were submitted."""
 
     def __init__(self) -> None:
-        self.jobs: queue.SimpleQueue[tuple[CollectiveWork, Callable[[], None]] | None] = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[tuple[CollectiveWork, Job] | None] = queue.SimpleQueue()
         self._process = os.getpid()
         self._thread = GroupThread("tenax collectives", self._run, wake=lambda: self.jobs.put(None))
         self._thread.start()
 
-    def submit(self, work: CollectiveWork, job: Callable[[], None]) -> None:
-        """Run a job after those submitted before it, and then finish the work.
+    def submit(self, work: CollectiveWork, job: Job) -> None:
+        """Run a job after those submitted before it, and then finish the work with what it returns.
 
         Raises:
             RuntimeError: this process is a fork of the one with the thread.
@@ -72,8 +74,7 @@ class Channel:
             work, job = submitted
             self._thread.work = work
             try:
-                job()
-                work.finish()
+                work.finish(write=job())
             except Exception as error:
                 work.finish(error)
             self._thread.work = None
@@ -109,7 +110,7 @@ class Monitor:
             self.wake.wait(self.PERIOD)
             self.wake.clear()
             for work, check in list(self.checks.items()):
-                if work.is_completed():
+                if work.has_finished:
                     self.checks.pop(work, None)
                 else:
                     check(work)
@@ -135,7 +136,7 @@ def _end_threads() -> None:
         thread.wake()
     deadline = time.monotonic() + _PATIENCE
     while alive := [thread for thread in _threads if thread.is_alive()]:
-        if any(thread.work is not None and not thread.work.is_completed() for thread in alive):
+        if any(thread.work is not None and not thread.work.has_finished for thread in alive):
             deadline = time.monotonic() + _PATIENCE
         elif time.monotonic() > deadline:
             sys.stdout.flush()

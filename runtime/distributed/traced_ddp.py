@@ -7,6 +7,7 @@ collectives, and the ranks use the same parameters in every call, because they r
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,15 @@ dist: Any = torch.distributed
 def _traced(plain: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(plain)
     def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
-        return plain(self, *inputs, **kwargs) if current_trace() is None else _forward(self, *inputs, **kwargs)
+        if current_trace() is not None:
+            return _forward(self, *inputs, **kwargs)
+        syncs = self.find_unused_parameters and self.require_backward_grad_sync and torch.is_grad_enabled()
+        if syncs and getattr(self, "accumulated_in_program", False):
+            raise NotImplementedError(
+                f"DistributedDataParallel with find_unused_parameters=True{user_line()}: torch does not know which "
+                "parameters a compiled function has used in no_sync; expected a compiled function for this pass, too"
+            )
+        return plain(self, *inputs, **kwargs)
 
     return forward
 
@@ -55,6 +64,8 @@ def _forward(ddp: Any, *inputs: Any, **kwargs: Any) -> Any:
     if ddp._check_sync_bufs_post_fwd():
         _synchronize_buffers(ddp)
     ddp.require_forward_param_sync = syncs = torch.is_grad_enabled() and ddp.require_backward_grad_sync
+    if torch.is_grad_enabled():
+        ddp.accumulated_in_program = not syncs
     if not syncs:
         return output
     leaves, spec = pytree.tree_flatten(output)
@@ -104,16 +115,31 @@ class _Pass:
     def end(self) -> None:
         for handle in self.handles:
             handle.remove()
-        parameters, self.accumulated, self.begun = self.accumulated, [], False
-        if not parameters:
+        accumulated, self.accumulated, self.begun = self.accumulated, [], False
+        if all(p.grad is None for p in accumulated):
             return  # torch.autograd.grad, whose gradients DDP does not average
-        gradients: list[Any] = [p.grad for p in parameters]
+        # All, because those that this pass does not use may have been accumulated in `no_sync`.
+        named = {n: p.grad for n, p in self.ddp.module.named_parameters() if n not in self.ddp.parameters_to_ignore}
+        present = {name: gradient for name, gradient in named.items() if gradient is not None}
+        gradients = [*present.values()]
         if any(g.layout is not torch.strided for g in gradients):
             raise TraceError("DistributedDataParallel in a compiled function: sparse gradients; expected dense ones")
+        self.compare(list(present))
         options = dist.AllreduceOptions()
         options.reduceOp = dist.ReduceOp.AVG
         with torch.no_grad():
             self.ddp.process_group.allreduce(gradients, options).wait()
+
+    def compare(self, own: list[str]) -> None:
+        """Raise if the ranks have gradients of different parameters: a program would average these with each other."""
+        every = self.ddp.process_group.exchange("the parameters of DistributedDataParallel", json.dumps(own))
+        for rank, other in enumerate(map(json.loads, every)):
+            if differing := sorted({*own} ^ {*other}):
+                raise NotImplementedError(
+                    f"DistributedDataParallel in a compiled function{self.line}: only one of rank {rank} and this rank "
+                    f"has a gradient of {', '.join(differing)}; expected gradients of the same parameters on every "
+                    "rank, or a function that is not compiled"
+                )
 
 
 class _Sink(torch.autograd.Function):

@@ -15,7 +15,9 @@ from tenax.words import FLOAT32, FLOAT64, Array, DType, cast, is_complex
 def _transformed(
     transform: Callable[..., Array], x: Array, sizes: Sequence[int] | None, dim: Sequence[int], norm: str | None
 ) -> Array:
-    return unsplit(transform(unsplit(x, dim), sizes, dim, norm), dim)
+    """On each device of a mesh. XLA gathers `x` anyway, but in a layout that its CPU backend then refuses."""
+    axes = range(x.ndim)
+    return unsplit(transform(unsplit(x, axes), sizes, dim, norm), axes)
 
 
 def fft_norm(normalization: int, forward: bool) -> str | None:

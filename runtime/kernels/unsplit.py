@@ -1,9 +1,8 @@
 """Axes that no mesh splits, for operations that XLA's partitioner computes wrongly where it splits them (JAX 0.10).
 
-A convolution with a stride or padding has wrong values if pixels are split, padding between elements has wrong values
-or ends the process, and the CPU's Fourier transform refuses the layout of an exchanged operand. So the operands and
-results of these are constrained to be whole along such axes, at the cost of an exchange between the devices; other axes
-stay split. In a program of one device the constraint is nothing.
+A convolution with a stride or padding has wrong values if pixels are split, and padding between elements has wrong
+values or ends the process. So operands and results are constrained to be whole along such axes, at the cost of an
+exchange between the devices; other axes stay split. In a program of one device the constraint is nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +32,8 @@ def _lowered(context: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
 
 
 def _run(x: Array, *, axes: tuple[int, ...]) -> Array:
-    return x if len(x.devices()) == 1 else jax.jit(partial(_unsplit.bind, axes=axes))(x)
+    is_split = isinstance(x, jax.Array) and not x.is_fully_replicated
+    return jax.jit(partial(_unsplit.bind, axes=axes))(x) if is_split else x
 
 
 def _batched(arrays: Any, places: Any, *, axes: tuple[int, ...]) -> tuple[Array, int]:

@@ -115,7 +115,7 @@ class Convolution:
         return self._whole(geometry, result, self.name == "weight")
 
     def _whole(self, geometry: Geometry, x: Array, is_weight: bool = False) -> Array:
-        """`x`, split over a mesh only along axes that XLA's partitioner supports: batch, ungrouped channels."""
+        """`x`, split over a mesh only where XLA's partitioner is right: by batch, and by channels without groups."""
         first = 2 if geometry.groups == 1 else 0 if is_weight else 1
         return unsplit(x, range(first, x.ndim))
 
