@@ -53,6 +53,9 @@ GUARDS = {
     "rank_in_axis": 3,
     "slice_of_length": 6,
     "slice_of_size": 6,
+    "slope_of_elu": 2,
+    "slope_of_result": 2,
+    "slope_of_rrelu": 4,
 }
 # Preparations that apply only to rows that write in place or to `out=`.
 OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
@@ -68,6 +71,7 @@ RESULTS = (
     "coordinates",
     "in_order_of_transform",
     "input_if_requested",
+    "kept_out",
     "least_squares",
     "like_convolved",
     "like_first",

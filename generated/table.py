@@ -1490,6 +1490,7 @@ ROWS: dict[str, Row] = {
         "arange",
         static=("end",),
         prepare=("from_length", "end"),
+        results="kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "arange.out": Row(
@@ -1498,6 +1499,7 @@ ROWS: dict[str, Row] = {
         "out",
         static=("end",),
         prepare=("from_length", "end"),
+        results="kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "arange.start": Row(
@@ -1505,6 +1507,7 @@ ROWS: dict[str, Row] = {
         "arange__start",
         static=("start", "end"),
         prepare=("from_length", "end"),
+        results="kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "arange.start_out": Row(
@@ -1513,6 +1516,7 @@ ROWS: dict[str, Row] = {
         "out",
         static=("start", "end", "step"),
         prepare=("from_length", "end"),
+        results="kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "arange.start_step": Row(
@@ -1520,6 +1524,7 @@ ROWS: dict[str, Row] = {
         "arange",
         static=("start", "end", "step"),
         prepare=("from_length", "end"),
+        results="kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "argmax": Row("kernels.reduction", "argmax", dtypes=(("", "integral floating"),)),
@@ -2126,8 +2131,16 @@ ROWS: dict[str, Row] = {
     "elu": Row("generated.activation", "elu", dtypes=(("", "floating"),)),
     "elu.out": Row("generated.activation", "elu", "out", dtypes=(("", "floating"),)),
     "elu_": Row("generated.activation", "elu", "inplace", dtypes=(("", "floating"),)),
-    "elu_backward": Row("generated.activation", "elu_backward", results="like_product"),
-    "elu_backward.grad_input": Row("generated.activation", "elu_backward", "out", results="like_product"),
+    "elu_backward": Row(
+        "generated.activation", "elu_backward", guard=("slope_of_elu", "alpha", "is_result"), results="like_product"
+    ),
+    "elu_backward.grad_input": Row(
+        "generated.activation",
+        "elu_backward",
+        "out",
+        guard=("slope_of_elu", "alpha", "is_result"),
+        results="like_product",
+    ),
     "embedding": Row(
         "generated.embedding",
         "embedding",
@@ -2745,8 +2758,15 @@ ROWS: dict[str, Row] = {
     "leaky_relu": Row("generated.activation", "leaky_relu", dtypes=(("", "floating"),)),
     "leaky_relu.out": Row("generated.activation", "leaky_relu", "out", dtypes=(("", "floating"),)),
     "leaky_relu_": Row("generated.activation", "leaky_relu", "inplace", dtypes=(("", "floating"),)),
-    "leaky_relu_backward": Row("generated.activation", "leaky_relu_backward"),
-    "leaky_relu_backward.grad_input": Row("generated.activation", "leaky_relu_backward", "out"),
+    "leaky_relu_backward": Row(
+        "generated.activation", "leaky_relu_backward", guard=("slope_of_result", "negative_slope", "self_is_result")
+    ),
+    "leaky_relu_backward.grad_input": Row(
+        "generated.activation",
+        "leaky_relu_backward",
+        "out",
+        guard=("slope_of_result", "negative_slope", "self_is_result"),
+    ),
     "lerp.Scalar": Row("generated.pointwise", "lerp__Scalar", dtypes=(("", "floating complex"),)),
     "lerp.Scalar_out": Row("generated.pointwise", "lerp__Scalar", "out", dtypes=(("", "floating complex"),)),
     "lerp.Tensor": Row("generated.pointwise", "lerp__Tensor", dtypes=(("", "floating complex"),)),
@@ -2893,14 +2913,20 @@ ROWS: dict[str, Row] = {
         rewrite="matmul",
     ),
     "linear_backward.out": Row("kernels.matmul", "linear_backward", "out", rewrite="matmul"),
-    "linspace": Row("kernels.creation", "linspace"),
-    "linspace.Scalar_Tensor": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
-    "linspace.Scalar_Tensor_out": Row("kernels.creation", "linspace", "out", dtypes=(("", "not complex"),)),
-    "linspace.Tensor_Scalar": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
-    "linspace.Tensor_Scalar_out": Row("kernels.creation", "linspace", "out", dtypes=(("", "not complex"),)),
-    "linspace.Tensor_Tensor": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
-    "linspace.Tensor_Tensor_out": Row("kernels.creation", "linspace", "out", dtypes=(("", "not complex"),)),
-    "linspace.out": Row("kernels.creation", "linspace", "out"),
+    "linspace": Row("kernels.creation", "linspace", results="kept_out"),
+    "linspace.Scalar_Tensor": Row("kernels.creation", "linspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "linspace.Scalar_Tensor_out": Row(
+        "kernels.creation", "linspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+    ),
+    "linspace.Tensor_Scalar": Row("kernels.creation", "linspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "linspace.Tensor_Scalar_out": Row(
+        "kernels.creation", "linspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+    ),
+    "linspace.Tensor_Tensor": Row("kernels.creation", "linspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "linspace.Tensor_Tensor_out": Row(
+        "kernels.creation", "linspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+    ),
+    "linspace.out": Row("kernels.creation", "linspace", "out", results="kept_out"),
     "log": Row("generated.pointwise", "log", dtypes=(("", "not float8"),)),
     "log.out": Row("generated.pointwise", "log", "out", dtypes=(("", "not float8"),)),
     "log10": Row("generated.pointwise", "log10", dtypes=(("", "not float8"),)),
@@ -2971,14 +2997,20 @@ ROWS: dict[str, Row] = {
     "logit_": Row("generated.activation", "logit", "inplace", dtypes=(("", "not complex float8"),)),
     "logit_backward": Row("generated.activation", "logit_backward", results="like_product"),
     "logit_backward.grad_input": Row("generated.activation", "logit_backward", "out", results="like_product"),
-    "logspace": Row("kernels.creation", "logspace"),
-    "logspace.Scalar_Tensor": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
-    "logspace.Scalar_Tensor_out": Row("kernels.creation", "logspace", "out", dtypes=(("", "not complex"),)),
-    "logspace.Tensor_Scalar": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
-    "logspace.Tensor_Scalar_out": Row("kernels.creation", "logspace", "out", dtypes=(("", "not complex"),)),
-    "logspace.Tensor_Tensor": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
-    "logspace.Tensor_Tensor_out": Row("kernels.creation", "logspace", "out", dtypes=(("", "not complex"),)),
-    "logspace.out": Row("kernels.creation", "logspace", "out"),
+    "logspace": Row("kernels.creation", "logspace", results="kept_out"),
+    "logspace.Scalar_Tensor": Row("kernels.creation", "logspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "logspace.Scalar_Tensor_out": Row(
+        "kernels.creation", "logspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+    ),
+    "logspace.Tensor_Scalar": Row("kernels.creation", "logspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "logspace.Tensor_Scalar_out": Row(
+        "kernels.creation", "logspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+    ),
+    "logspace.Tensor_Tensor": Row("kernels.creation", "logspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "logspace.Tensor_Tensor_out": Row(
+        "kernels.creation", "logspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+    ),
+    "logspace.out": Row("kernels.creation", "logspace", "out", results="kept_out"),
     "logsumexp": Row("generated.reduction", "logsumexp", dtypes=(("", "not float8"),)),
     "logsumexp.out": Row(
         "generated.reduction", "logsumexp", "out", prepare=("real_part_to_out", "self"), dtypes=(("", "not float8"),)
@@ -3218,7 +3250,7 @@ ROWS: dict[str, Row] = {
         "multinomial",
         random=True,
         conditions="random.multinomial__checks",
-        dtypes=(("", "floating"),),
+        dtypes=(("self", "floating"), ("out", "int64")),
         checks=(
             ("RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0"),
             ("RuntimeError", "invalid multinomial distribution (sum of probabilities <= 0)"),
@@ -3230,7 +3262,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         conditions="random.multinomial__checks",
-        dtypes=(("", "floating"),),
+        dtypes=(("self", "floating"), ("out", "int64")),
         checks=(
             ("RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0"),
             ("RuntimeError", "invalid multinomial distribution (sum of probabilities <= 0)"),
@@ -3884,10 +3916,10 @@ ROWS: dict[str, Row] = {
     "randperm.generator": Row("generated.random", "randperm__generator", random=True),
     "randperm.generator_out": Row("generated.random", "randperm__generator", "out", random=True),
     "randperm.out": Row("kernels.random", "randperm", "out", random=True),
-    "range": Row("generated.creation", "range", static=("start", "end")),
-    "range.out": Row("kernels.creation", "closed_range", "out", static=("start", "end", "step")),
-    "range.out_": Row("generated.creation", "range", "out", static=("start", "end")),
-    "range.step": Row("kernels.creation", "closed_range", static=("start", "end", "step")),
+    "range": Row("generated.creation", "range", static=("start", "end"), results="kept_out"),
+    "range.out": Row("kernels.creation", "closed_range", "out", static=("start", "end", "step"), results="kept_out"),
+    "range.out_": Row("generated.creation", "range", "out", static=("start", "end"), results="kept_out"),
+    "range.step": Row("kernels.creation", "closed_range", static=("start", "end", "step"), results="kept_out"),
     "reciprocal": Row("generated.pointwise", "reciprocal", dtypes=(("", "not float8"),)),
     "reciprocal.out": Row("generated.pointwise", "reciprocal", "out", dtypes=(("", "not float8"),)),
     "reciprocal_": Row("generated.pointwise", "reciprocal", "inplace", dtypes=(("", "not float8"),)),
@@ -4084,8 +4116,17 @@ ROWS: dict[str, Row] = {
         results="contiguous",
         dtypes=(("", "floating"),),
     ),
-    "rrelu_with_noise_backward": Row("kernels.activation", "rrelu_with_noise_backward"),
-    "rrelu_with_noise_backward.out": Row("kernels.activation", "rrelu_with_noise_backward", "out"),
+    "rrelu_with_noise_backward": Row(
+        "kernels.activation",
+        "rrelu_with_noise_backward",
+        guard=("slope_of_rrelu", "lower", "upper", "training", "self_is_result"),
+    ),
+    "rrelu_with_noise_backward.out": Row(
+        "kernels.activation",
+        "rrelu_with_noise_backward",
+        "out",
+        guard=("slope_of_rrelu", "lower", "upper", "training", "self_is_result"),
+    ),
     "rrelu_with_noise_functional": Row(
         "generated.activation",
         "rrelu_with_noise",

@@ -467,6 +467,26 @@ def test_a_number_that_a_dtype_does_not_hold_is_an_error_of_a_compiled_function(
     assert fill(2.0).eq(2).all()
 
 
+IN_PLACE = {
+    "leaky_relu_": lambda x: F.leaky_relu_(x, -2.0),
+    "rrelu_": lambda x: F.rrelu_(x, -2.0, -1.0),
+    "elu_": lambda x: F.elu_(x, -1.0),
+    "celu_": lambda x: F.celu_(x, -1.0),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tenax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_an_activation_in_place_with_a_negative_slope_has_no_gradient(name: str, wrap: Callable[..., Any]) -> None:
+    def step(x: Tensor) -> None:
+        IN_PLACE[name](x * 1).sum().backward()
+
+    with pytest.raises(RuntimeError) as expected:
+        step(torch.ones(3, requires_grad=True))
+    with pytest.raises(RuntimeError, match=re.escape(str(expected.value))):
+        wrap(step)(torch.ones(3, device="jax", requires_grad=True))
+
+
 def test_beta_0_ignores_the_input() -> None:
     x, nothing = torch.rand(SQUARE), torch.full(SQUARE, nan)
     for beta in (0.5, 0.0, 0, 2.0):

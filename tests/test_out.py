@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tenax.aten.registry import dispatcher_of
-from tests.agreement import close, same
+from tests.agreement import agree, close, same
 from tests.tolerances import LAST_DIGITS
 
 
@@ -251,7 +251,7 @@ def test_an_expanded_out_of_another_shape_is_resized_before_it_is_written(reduce
         out = torch.zeros(1, dtype=torch.bool if reduce is torch.all else torch.float32, device=device)
         return reduce(x, 1, out=out.expand(5))
 
-    same(run("jax"), run("cpu"))
+    agree(run("jax"), run("cpu"))
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.bool, torch.float32], ids=str)
@@ -370,3 +370,43 @@ def test_the_strides_of_a_resized_product_of_reflectors_depend_on_what_was_there
             for device in ("cpu", "jax")
         ]
     assert strides[0] == strides[1]
+
+
+RANGES = {
+    "arange": lambda out: torch.arange(1, 9, 2, out=out),
+    "range": lambda out: torch.range(0, 3, out=out),
+    "linspace": lambda out: torch.linspace(0, 3, 4, out=out),
+    "linspace of a tensor": lambda out: torch.linspace(torch.tensor(0.0, device=out.device), 3, 4, out=out),
+    "logspace": lambda out: torch.logspace(0, 3, 4, out=out),
+}
+PLACES = {
+    "rows of a part": lambda x: x.narrow(1, 1, 2),
+    "columns": lambda x: x[:, :2].t(),
+    "every other": lambda x: x[:, ::2],
+    "a list": lambda x: x.view(-1)[1:5],
+    "another length": lambda x: x.view(-1)[:0],
+}
+
+
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+@pytest.mark.parametrize("fill", RANGES.values(), ids=RANGES.keys())
+def test_a_range_fills_a_tensor_of_as_many_elements_in_its_shape(fill, place):
+    def run(device: str) -> tuple[torch.Tensor, torch.Tensor]:
+        x = torch.full((2, 3), -1.0, device=device)
+        return fill(place(x)), x
+
+    agree(run("jax"), run("cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.uint8])
+def test_random_integers_fill_a_tensor(dtype):
+    out = torch.zeros(2, 4, dtype=dtype, device="jax")
+    torch.randint(3, 4, (2, 2), out=out[:, ::2])
+    assert out.tolist() == [[3, 0, 3, 0]] * 2
+
+
+def test_places_of_samples_are_int64():
+    for device in "cpu", "jax":
+        with pytest.raises(RuntimeError, match="multinomial expects Long tensor out"):
+            torch.multinomial(torch.ones(4, device=device), 2, out=torch.empty(2, device=device))

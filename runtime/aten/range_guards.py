@@ -75,3 +75,24 @@ def random_range(self: torch.Tensor, from_: int, to: int | None) -> None:
 def random_below(self: torch.Tensor, to: int) -> None:
     """As `random_range` from 0."""
     integer_range(0, to, self.dtype)
+
+
+def slope_of_result(negative_slope: float, self_is_result: bool) -> None:
+    """Raise torch's error for the gradient of an activation that was computed in place with a negative slope: the sign
+    of its result does not tell that of its argument."""
+    if self_is_result and negative_slope < 0:
+        x = torch.zeros(1, device="cpu")
+        torch.ops.aten.leaky_relu_backward(x, x, negative_slope, True)
+
+
+def slope_of_elu(alpha: float, is_result: bool) -> None:
+    """As `slope_of_result`."""
+    if is_result and alpha < 0:
+        x = torch.zeros(1, device="cpu")
+        torch.ops.aten.elu_backward(x, alpha, 1, 1, True, x)
+
+
+def slope_of_rrelu(lower: float, upper: float, training: bool, self_is_result: bool) -> None:
+    """As `slope_of_result`, for the mean slope, which is used where none was drawn."""
+    if not training or upper - lower <= 1e-6:
+        slope_of_result((lower + upper) / 2, self_is_result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -177,7 +178,13 @@ def _contiguous_used_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]
     return _contiguous(values, outputs) if values[-1].numel() else outputs
 
 
-OF_OUT = ("contiguous_out", "contiguous_used_out")  # corrections of `out=` overloads alone
+def _kept_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """An `out` tensor of as many elements keeps its shape, and is filled in the order of its elements."""
+    out = values[-1]
+    return [outputs[0].resized(tuple(out.shape))] if out.numel() == math.prod(outputs[0].size) else outputs
+
+
+OF_OUT = ("contiguous_out", "contiguous_used_out", "kept_out")  # corrections of `out=` overloads alone
 # Keyed by the `results` entry of the specs.
 CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "column_major": _column_major,
@@ -188,6 +195,7 @@ CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
     "coordinates": _coordinates,
     "in_order_of_transform": _in_order_of_transform,
     "input_if_requested": _input_if_requested,
+    "kept_out": _kept_out,
     "least_squares": _least_squares,
     "like_convolved": _like_convolved,
     "like_first": _like_first,

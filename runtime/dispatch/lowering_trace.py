@@ -223,6 +223,7 @@ def _stored(written: Sequence[WrittenArgument], news: Sequence[Any], order: tupl
             continue
         _refuse_cast(np.dtype(new.dtype), w.operand.spec.dtype)
         base = bases.get(at)
+        new = new.reshape(w.operand.spec.size) if w.out else new
         stored = store(w.base if base is None else base, w.operand, w.starts, new)
         bases[at] = pinned(stored, w.operand.base.sharding)
     return list(bases.values())
