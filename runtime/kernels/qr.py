@@ -99,10 +99,10 @@ def linalg_lstsq(
     batches.
     """
 
-    def value(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
+    def value(a: Array, b: Array, rcond: Array | None) -> tuple[Array, Array, Array, Array]:
         return _least_squares(a, b, rcond, driver or "gelsy")
 
-    def gradients(grad: Any, result: Any, a: Array, b: Array) -> Gradients:
+    def gradients(grad: Any, result: Any, a: Array, b: Array, rcond: Array | None) -> Gradients:
         def of_both() -> tuple[Array, Array]:
             vectors = result[0].ndim < a.ndim
             slope, x, right = (y[..., None] if vectors else y for y in (grad[0], result[0], b))
@@ -115,7 +115,7 @@ def linalg_lstsq(
 
         return {"a, b": of_both}
 
-    return with_derivative(value, gradients, a=self, b=b)
+    return with_derivative(value, gradients, a=self, b=b, rcond=rcond)
 
 
 def _least_squares(self: Array, b: Array, rcond: Any, driver: str) -> tuple[Array, Array, Array, Array]:

@@ -74,6 +74,14 @@ REFUSED = {
         "- func: relu_(Tensor(a!) self) -> Tensor(a!)\n  jnp: self\n",
         "ops_spec/ops.yaml:1: relu_ is derived from relu; expected an entry for relu",
     ),
+    "a derivative with respect to a number": (
+        ADD + "  jnp: self\n  derivative: {alpha: grad}\n",
+        "ops_spec/ops.yaml:3: `alpha` is not a Tensor of add.Tensor; expected some of `self`, `other`",
+    ),
+    "an unknown name in a derivative": (
+        RELU + "  jnp: self\n  derivative: {self: grads}\n",
+        "ops_spec/ops.yaml:3: unknown name `grads`",
+    ),
     "a composite that would lose its gradient": (
         "- func: kron(Tensor self, Tensor other) -> Tensor\n  jnp: self * other\n",
         "ops_spec/ops.yaml:1: kron is CompositeImplicitAutograd: a lowering of it silently loses its gradient; "

@@ -396,6 +396,20 @@ def test_a_rendered_module_runs_on_jax_alone(built: Built) -> None:
     assert made["add__Tensor"](x, x, alpha=2).tolist() == [3.0, 6.0]
 
 
+def test_a_derivative_is_that_of_its_formula(built: Built) -> None:
+    import jax
+    import jax.numpy as jnp
+
+    made: dict = {"__name__": "rendered"}
+    text = "- func: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  promote: DEFAULT(self, other)\n"
+    source = module(built(f"{text}  jnp: self * other\n  derivative: {{self: grad * 7 * other}}\n"))
+    exec(compile(source, "ops.py", "exec"), made)
+    x, y = jnp.asarray([1.0, 2.0]), jnp.asarray(3.0)
+    of_x, of_y = jax.jit(jax.grad(lambda x, y: made["mul__Tensor"](x, y).sum(), (0, 1)))(x, y)
+    assert (of_x.tolist(), of_y.tolist()) == ([21.0, 21.0], 3.0)  # an argument without a formula: JAX's
+    assert jax.jvp(lambda x: made["mul__Tensor"](x, y), (x,), (x,))[1].tolist() == [21.0, 42.0]
+
+
 def test_an_operator_of_a_library_keeps_its_name_in_the_table_and_the_docstring(built: Built) -> None:
     made = built("- func: vision::halved(Tensor x, SymInt n=2) -> Tensor\n  jnp: x / n\n")
     source = module(made)
