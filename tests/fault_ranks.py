@@ -74,9 +74,14 @@ def disagrees(rank: int) -> None:
 
 
 def disagrees_about_known_programs(rank: int) -> None:
+    group = dist.new_group([0, 1], timeout=TIMEOUT)
+    steps = [tenax.jit(lambda x, n=n: (dist.all_reduce(x, group=group), x + n)[1]) for n in range(2)]
     for n in (5, 6):
         dist.all_reduce(tensor(n))
+        steps[n - 5](tensor(n))
+        steps[n - 5](tensor(4))
     report(lambda: dist.all_reduce(tensor(5 + rank)))
+    report(lambda: steps[rank](tensor(4)))
 
 
 def disagrees_about_known_programs_of_one_size(rank: int) -> None:

@@ -142,7 +142,9 @@ def test_the_end_of_a_rank_is_an_error_of_a_compiled_program_of_the_others() -> 
 def test_every_call_is_compared_in_detail() -> None:
     errors, codes = run("disagrees_about_known_programs", TORCH_DISTRIBUTED_DEBUG="DETAIL")
     for found in errors:
-        assert len(found) == 1
+        assert len(found) == 2, found
         assert "float32[5]" in found[0]
         assert "float32[6]" in found[0]
+        assert "compiled program 2 of 1 all_reduce" in found[1]
+        assert "compiled program 4 of 1 all_reduce" in found[1]
     assert codes == [0, 0]

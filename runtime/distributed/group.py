@@ -82,7 +82,7 @@ class JaxProcessGroup(GroupBase):
                 raise ValueError(f"all_reduce: tensors of {tensor.layout} and torch.sparse_coo; expected one layout")
         parts = [SparsePart(t) for t in tensors]
 
-        def job() -> Callable[[], None]:
+        def job() -> Callable[[], object]:
             sums = [part.summed(self._run, self.agreement.failed) for part in parts]
             return lambda: [tensor.copy_(total) for tensor, total in zip(tensors, sums, strict=True)]
 

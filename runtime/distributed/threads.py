@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from .work import CollectiveWork
 
-Job = Callable[[], Callable[[], None] | None]  # computes results, and returns a function that writes them
+Job = Callable[[], Callable[[], object] | None]  # computes results, and returns a function that writes them
 
 
 class GroupThread(threading.Thread):

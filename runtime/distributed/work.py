@@ -46,11 +46,11 @@ class CollectiveWork(dist.Work):
         self._lock = threading.Lock()
         self._future: Any = None
         self._writing = threading.RLock()
-        self._write: Callable[[], None] | None = None  # writes the results
+        self._write: Callable[[], object] | None = None  # writes the results
         self._unwritten = _calls.unwritten  # of the thread that makes the call
         self._unwritten[self] = None
 
-    def finish(self, error: Exception | None = None, write: Callable[[], None] | None = None) -> bool:
+    def finish(self, error: Exception | None = None, write: Callable[[], object] | None = None) -> bool:
         """Finish the call, with an error or results that `write` writes; return False if it had already finished."""
         with self._lock:
             if self._done.is_set():
