@@ -21,6 +21,7 @@ from torch.nn import functional
 import tenax.compat.torchax as torchax
 from tenax.compat.torchax.interop import JittableModule, call_jax, jax_jit, jax_view, torch_view
 from tests.agreement import close
+from tests.tolerances import ROUNDED
 
 
 @pytest.fixture(autouse=True)
@@ -479,3 +480,23 @@ def test_a_checkpoint_gives_structures_back_and_can_be_rewritten(tmp_path: Path)
     loaded = torchax.load_checkpoint(str(tmp_path / "b"))
     assert (loaded["epoch"], loaded["pair"][1]) == (3, 4)
     close(loaded["pair"][0], np.ones(2))
+
+
+def test_tensors_set_in_the_dictionaries_of_a_jittable_module_are_used() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2, eps=0)).to("jax").eval()
+    jittable, x, five = JittableModule(model), torch.ones(3, 2, device="jax"), torch.full((2,), 5.0, device="jax")
+    before = jittable(x)
+    jittable.buffers["1.running_mean"] = five
+    close(before - jittable(x), five.expand(3, 2), ROUNDED)
+    five.add_(1)  # the module uses this tensor, not a copy
+    close(before - jittable(x), five.expand(3, 2), ROUNDED)
+    jittable.params["1.bias"] = five
+    assert dict(jittable.named_parameters())["_model.1.bias"].tolist() == [6, 6]
+    jittable.params = {name: torch.zeros_like(p) for name, p in jittable.params.items()}
+    jittable.buffers = {**jittable.buffers, "1.running_mean": five - 6}
+    assert not jittable(x).any()
+    assert not jittable.state_dict()["_model.1.running_mean"].any()
+    assert all(p.requires_grad for p in jittable.params.values())
+    jittable.params["absent"] = five
+    with pytest.raises(KeyError, match="absent"):
+        jittable(x)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -289,6 +292,26 @@ def test_a_tensor_without_its_array_prints_that() -> None:
         x.cpu()
     with pytest.raises(TraceError):
         tenax.jit(lambda y: print(y * 2))(torch.ones(2, device="jax"))
+
+
+WITH_NUMPY = {
+    "sum": lambda x, a: x + a,
+    "of a number": lambda x, a: x * np.array(2.0),
+    "in place": lambda x, a: operator.imul(x, a),
+    "in place of the array": lambda x, a: operator.itruediv(a, x),
+    "of NumPy": lambda x, a: np.multiply(a, x),
+    "of one tensor": lambda x, a: np.sin(x),
+}
+
+
+@pytest.mark.parametrize("operation", WITH_NUMPY.values(), ids=WITH_NUMPY.keys())
+def test_operations_of_numpy_are_refused_as_on_other_devices(operation: Callable[..., Any]) -> None:
+    def refused(device: str) -> str:
+        with pytest.raises(TypeError) as error:
+            operation(torch.ones(2, device=device), np.ones(2))
+        return str(error.value).replace(device, "")
+
+    assert refused("jax").replace(":0", "") == refused("meta")
 
 
 def test_a_stream_is_recorded_without_effect() -> None:

@@ -207,8 +207,9 @@ def test_synchronize_raises_the_error_of_an_array_once(monkeypatch):
     torch.jax.synchronize()
 
 
-def test_a_value_that_could_not_be_computed_raises_the_error_of_torch(monkeypatch):
+@pytest.mark.parametrize("use", [torch.Tensor.cpu, repr, print, "{}".format], ids=["cpu", "repr", "print", "format"])
+def test_a_value_that_could_not_be_computed_raises_the_error_of_torch(monkeypatch, use):
     x = torch.ones(3, device="jax")
     monkeypatch.setattr("tenax.trace.transfer.require_known", lambda value, use: FailedArray())
     with pytest.raises(torch.OutOfMemoryError, match=r"Tried to allocate 8\.00TiB"):
-        x.cpu()
+        use(x)

@@ -131,6 +131,13 @@ LIBRARIES = (
     ),
     Patch(
         "torch.Tensor",
+        "__array_wrap__",
+        (When.IMPORT,),
+        "NumPy's operations on a tensor of the device (`tensor + array`) raise, as on CUDA. Other tensors behave as "
+        "before.",
+    ),
+    Patch(
+        "torch.Tensor",
         "jax __jax_array__",
         (When.IMPORT,),
         "`tensor.jax()` returns a `jax.Array`, also of a CPU tensor; torch's own method of that name would move the "

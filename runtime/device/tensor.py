@@ -74,7 +74,7 @@ def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> n
 
 def install() -> None:
     """Install the array protocols and methods of device tensors; tensors on other devices behave as before."""
-    plain_array = torch.Tensor.__array__
+    plain_array, plain_wrap = torch.Tensor.__array__, torch.Tensor.__array_wrap__
     plain_dlpack = torch.Tensor.__dlpack__
     plain_dlpack_device = torch.Tensor.__dlpack_device__
     plain_pin = torch.Tensor.pin_memory
@@ -85,6 +85,15 @@ def install() -> None:
         if self.requires_grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return _numpy(self, dtype)
+
+    def __array_wrap__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        if self.device.type != NAME:
+            return plain_wrap(self, *args, **kwargs)
+        # NumPy's result of `tensor + array`, which would become a tensor of the CPU.
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+            "memory first."
+        )
 
     def __dlpack__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         if self.device.type != NAME:
@@ -123,7 +132,7 @@ def install() -> None:
         return storage.data_ptr() + int(self.storage_offset()) * self.element_size()
 
     _jax.__name__ = "jax"
-    for method in (__array__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr, _jax):
+    for method in (__array__, __array_wrap__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr, _jax):
         method.__qualname__ = f"Tensor.{method.__name__}"
         patches.replace(f"torch.{method.__qualname__}", method)
     patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
@@ -138,11 +147,12 @@ def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
             return plain(self, indent)
         try:
             on_host = self.cpu()  # one transfer; torch's formatting would run device operations for each element
-        except RuntimeError as error:  # deleted, inherited through a fork, left over from a finished trace, ...
+        except RuntimeError as error:
             from ..trace.core import current_trace
 
-            if isinstance(error, TraceError) and current_trace() is not None:
-                raise
+            escaped = isinstance(error, TraceError) and current_trace() is None
+            if not escaped and not any(words in str(error) for words in ("has been deleted", "forked subprocess")):
+                raise  # the computation of the value failed
             return f"<{str(error).splitlines()[0]}>, size={tuple(self.shape)}"
         return plain(on_host, indent)
 

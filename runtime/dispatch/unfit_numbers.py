@@ -36,8 +36,8 @@ def check_numbers(signature: Signature, values: Sequence[Any], key: Any, accepte
     if not known and not unknown:
         return
     leaves = [v for value in values for v in (value if value.__class__ is list else (value,))]
-    dtypes = {v.dtype if isinstance(v, torch.Tensor) else v for v in leaves}
-    kinds = [numpy_dtype(dtype) for dtype in dtypes if isinstance(dtype, torch.dtype)]
+    dtypes = {v.dtype for v in leaves if isinstance(v, torch.Tensor)} | {v for v in leaves if type(v) is torch.dtype}
+    kinds = [numpy_dtype(dtype) for dtype in dtypes]
     unfit = repr([n for n in known if not all(holds(kind, n) for kind in kinds)])
     if unfit != "[]" and (key, unfit) not in accepted:
         raise_matching_host_error(signature, values, UNFIT_NUMBER)

@@ -135,19 +135,52 @@ class JittableModule(nn.Module):
             else transformed_module(m, jax.jit)
         )
         self._jitted: dict[str, Callable[..., Any]] = {}
+        self._named = _extract(m, dedup_parameters)  # plain dicts, which JAX knows as trees; programs write to them
+        self._taken = {**self._named[0], **self._named[1]}  # their tensors, which are those of the module
+        self.register_state_dict_pre_hook(lambda module, *_: module.take_tensors())
 
     @property
     def params(self) -> dict[str, torch.Tensor]:
-        """The parameters that require a gradient, by name."""
-        return _extract(self._model, self._dedup)[0]
+        """The parameters that require a gradient, by name. What is set in the dictionary becomes the module's."""
+        return self.take_tensors()[0]
+
+    @params.setter
+    def params(self, tensors: dict[str, torch.Tensor]) -> None:
+        self._named = tensors, self.take_tensors()[1]
 
     @property
     def buffers(self) -> Any:
-        """Buffers, frozen parameters, and tensors that are plain attributes, by name."""
-        return _extract(self._model, self._dedup)[1]
+        """Buffers, frozen parameters, and tensors that are plain attributes, by name; as `params`."""
+        return self.take_tensors()[1]
+
+    @buffers.setter
+    def buffers(self, tensors: dict[str, torch.Tensor]) -> None:
+        self._named = self.take_tensors()[0], tensors
+
+    def take_tensors(self) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        """The dictionaries, after the module has taken what was set in them.
+
+        Raises:
+            KeyError: the module has no tensor of a name.
+        """
+        new = {k: v for d in self._named for k, v in d.items() if v is not self._taken.get(k)}
+        if new:
+            set_all_buffers(self._model, new, {}, shared=True)
+        found = _extract(self._model, self._dedup)
+        for held, now in zip(self._named, found, strict=True):
+            held.clear()
+            held.update(now)
+        self._taken = {**found[0], **found[1]}
+        return self._named
+
+    def named_modules(self, *args: Any, **kwargs: Any) -> Any:
+        """As of any module: what `parameters()` and its like read."""
+        self.take_tensors()
+        return super().named_modules(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled module."""
+        self.take_tensors()
         return self._forward(*args, **kwargs)
 
     def jittable_call(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
@@ -174,6 +207,7 @@ class JittableModule(nn.Module):
             KeyError: the module has no tensor of a name.
             TypeError: `method_or_name` is neither a name nor callable.
         """
+        self.take_tensors()
         function = _method(self._model, method_or_name)
         with with_tensors(self._model, {**params, **buffers}):
             return function(*args, **kwargs)
@@ -256,10 +290,13 @@ def _extract(m: nn.Module, dedup: bool) -> tuple[dict[str, torch.Tensor], dict[s
     return params, buffers
 
 
-def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor]) -> None:
+def set_all_buffers(
+    m: nn.Module, params: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor], shared: bool = False
+) -> None:
     """Set the tensors of a module, by any of their names. Tied tensors stay tied.
 
-    A value of another shape, dtype or device replaces the tensor's data; others are copied into it.
+    A value of another shape, dtype or device replaces the tensor's data; others are copied into it. With `shared`, each
+    replaces the data, in the memory of the value.
 
     Raises:
         KeyError: the module has no tensor of a name.
@@ -268,7 +305,9 @@ def set_all_buffers(m: nn.Module, params: dict[str, torch.Tensor], buffers: dict
     with torch.no_grad():
         for name, value in {**params, **buffers}.items():
             tensor = own[name]
-            if (tensor.shape, tensor.dtype, tensor.device) == (value.shape, value.dtype, value.device):
+            if shared:
+                tensor.data = value.detach()
+            elif (tensor.shape, tensor.dtype, tensor.device) == (value.shape, value.dtype, value.device):
                 tensor.copy_(value)
             else:
                 tensor.data = value.detach().clone()
