@@ -16,9 +16,8 @@ GUARDS: dict[str, str] = {
     **dict.fromkeys(("index_in_axis", "index_in_axis_of", "part_of_axis", "rank_in_axis"), "place_guards"),
     **dict.fromkeys(("slice_of_length", "slice_of_size", "diagonal_of_length", "diagonal_of_size"), "place_guards"),
     **dict.fromkeys(("finite_range", "probability", "random_below", "random_range"), "range_guards"),
-    **dict.fromkeys(("integers_below", "integers_below_like"), "range_guards"),
-    **dict.fromkeys(("integer_range", "integer_range_like", "slope_of_elu", "slope_of_result"), "range_guards"),
-    **dict.fromkeys(("slope_of_rrelu",), "range_guards"),
+    **dict.fromkeys(("integers_below", "integers_below_like", "slope_of_elu", "slope_of_result"), "range_guards"),
+    **dict.fromkeys(("integer_range", "integer_range_like", "slope_of_rrelu"), "range_guards"),
 }
 
 

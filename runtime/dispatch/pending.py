@@ -56,12 +56,6 @@ class PendingArray:
         state.pop("array", None)
         state["pending"] = self
 
-    def settle(self, cell: Cell) -> None:
-        """Put the array into a cell that holds this result."""
-        content = self.value()
-        cell.__dict__.update(content=content, array=None if cell.index or cell.mixed else content)
-        cell.__dict__.pop("pending", None)
-
     def value(self) -> jax.Array:
         """The array, computed now if necessary."""
         tape = self.tape

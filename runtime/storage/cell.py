@@ -61,8 +61,10 @@ class Cell:
         return self.aval.nbytes
 
     def settle(self) -> None:
-        """Hold the array of a pending result as `content`; see `PendingArray.settle`."""
-        self.pending.settle(self)
+        """Hold the array of a pending result, computed now if necessary."""
+        content = self.pending.value()
+        self.__dict__.update(content=content, array=None if self.index or self.mixed else content)
+        self.__dict__.pop("pending", None)
 
     def take(self, source: Cell) -> None:
         """Share the content of another cell of the same aval; arrays are immutable, and a write separates the cells."""

@@ -1,8 +1,7 @@
 """Assertions of compiled programs, such as an index in range: computed with the results, raised when they are ready.
 
-A program cannot raise. Its assertions are one more result. Reading it at once would make every call wait, so a later
-call reads it if it is ready. Whatever passes a value to the host or to JAX, and `synchronize`, waits for it, as reading
-a value waits for the assertions of CUDA kernels. What nobody has read is reported when the process ends.
+A program cannot raise. Its assertions are one more result, which a later call reads if it is ready. Whatever passes a
+value to the host or to JAX waits for it, as for the assertions of CUDA kernels, and so does the end of the process.
 """
 
 from __future__ import annotations
