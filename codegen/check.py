@@ -197,6 +197,9 @@ def _gradient(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], c
 
 def _derivative(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
     tensors = [p.name for p in params if p.is_tensor]
+    if entry.derivative and (clash := {"grad", "result"} & {p.name for p in params}):
+        wrong = f"`{clash.pop()}` is an argument of {entry.name}"
+        yield entry.fault("derivative", wrong, "a kernel that calls `with_derivative`")
     for key, text in entry.derivative:
         for name in key.split(", "):
             if name not in tensors:

@@ -82,6 +82,29 @@ def test_the_derivative_is_that_of_torch(name: str) -> None:
     close((along * weight).sum(), gradient.sum(), allowance)
 
 
+TWICE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "logsigmoid": lambda x: (F.logsigmoid(x * 0 + x[0]) * x).sum(),
+    "a product": lambda x: x.scatter_reduce(0, torch.tensor([0, 0, 1], device=x.device), x * x, "prod").sum(),
+    "a determinant": lambda x: torch.linalg.det(torch.outer(x, x) + torch.diag(x)),
+    "a pseudoinverse": lambda x: torch.linalg.pinv(torch.outer(x, x)).sum(),
+    "norms": lambda x: x.norm(3) + x.clamp(0, 1).pow(3).sum() + x.cummax(0)[0].square().sum(),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_derivatives_are_those_of_torch(name: str) -> None:
+    x = np.array([0.5, 1.25, 2.0], np.float32)
+    expected = torch.autograd.functional.hessian(TWICE[name], torch.tensor(x))
+    close(jax.jit(jax.hessian(t2j(TWICE[name])))(x), expected, FACTORED)
+    close(jax.jacrev(jax.grad(t2j(TWICE[name])))(x), expected, FACTORED)
+
+
+def test_ctc_loss_has_no_second_derivative_as_in_torch() -> None:
+    loss = t2j(lambda x: F.ctc_loss(x.log_softmax(2), LABELS, (7, 5), (3, 2)))
+    with pytest.raises(NotImplementedError, match="the derivative for '_ctc_loss_backward' is not implemented"):
+        jax.hessian(loss)(np.moveaxis(PLANES[0], 0, 1))
+
+
 def test_a_gamma_number_has_the_derivative_of_its_shape_parameter() -> None:
     key = jax.random.key(0)
     shape = np.array([0.5, 2.0, 7.0], np.float32)

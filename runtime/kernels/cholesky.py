@@ -81,10 +81,10 @@ def cholesky_solve(self: Array, input2: Array, upper: bool = False) -> Array:
 
     def gradients(grad: Array, result: Array, b: Array, factor: Array) -> Gradients:
         def of_factor() -> Array:
-            both = value(grad, factor) @ adjoint_of(result)
+            both = cholesky_solve(grad, factor, upper) @ adjoint_of(result)
             both += adjoint_of(both)
             return -(factor @ both if upper else both @ factor)
 
-        return {"b": lambda: value(grad, factor), "factor": of_factor}
+        return {"b": lambda: cholesky_solve(grad, factor, upper), "factor": of_factor}
 
     return with_derivative(value, gradients, b=self, factor=input2)

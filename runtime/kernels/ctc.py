@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
+from tenax.kernels.graft import undifferentiable
 from tenax.words import Array, cast
 
 Lengths = Sequence[int] | Array
@@ -105,6 +106,7 @@ def _ctc_loss_backward(
     zero_infinity: bool = False,
 ) -> Array:
     """Gradient [T, N, C] of the logits before log_softmax, as in torch: probability minus posterior per class."""
+    log_probs, log_alpha = undifferentiable("_ctc_loss_backward", log_probs, log_alpha)
     spans, lengths = _ints(input_lengths), _ints(target_lengths)
     labels, emit = _states(log_probs, targets, lengths, _longest(targets, target_lengths), blank)
     skips, state = _skips(labels), jnp.arange(labels.shape[1], dtype=np.int32)

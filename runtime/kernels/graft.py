@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array
+from tenax.words import Array, not_implemented, with_derivative
 
 
 @jax.custom_jvp
@@ -31,6 +31,13 @@ def differentiated_as(other: Callable[..., Any], function: Callable[..., Any]) -
     differentiable = jax.custom_jvp(function)
     differentiable.defjvp(lambda primals, tangents: (differentiable(*primals), jax.jvp(other, primals, tangents)[1]))
     return differentiable
+
+
+def undifferentiable(name: str, *arrays: Array) -> Any:
+    """Arrays that must not be differentiated, because torch does not implement the derivative of `name`."""
+    named = {f"x{i}": x for i, x in enumerate(arrays)}
+    refused = {", ".join(named): lambda: not_implemented(name)}
+    return with_derivative(lambda **x: tuple(x.values()), lambda *_, **__: refused, **named)
 
 
 def magnitude(x: Array) -> Array:

@@ -125,9 +125,9 @@ def _linalg_det(A: Array) -> tuple[Array, Array, Array]:
 
     def gradients(grad: Any, result: Any, A: Array) -> Gradients:
         def of_a() -> Array:
-            det, factors, pivots = result
             if A.shape[-1] == 1:
                 return grad[0][..., None, None]
+            det, factors, pivots = value(A)  # whose factors have a derivative
             unit = jnp.eye(A.shape[-1], dtype=A.dtype)
             regular = factors + unit * jnp.where(factors == 0, cast(float(jnp.finfo(A.dtype).eps), A.dtype), 0)
             inverse = linalg_lu_solve(regular, pivots, unit * jnp.conj(det)[..., None, None], adjoint=is_complex(A))

@@ -162,10 +162,10 @@ def _slopes(
     held = jnp.where(zero, 1, self)
     gaps = places.read(places.write("sum", 0 * self, cast(gap, self.dtype)), updates)
     alone = gap & (gaps == 1)
-    others = _combined(self, places, jnp.where(alone, 1, updates), reduce, include_self)
+    others = combine(self, places, jnp.where(alone, 1, updates), reduce, include_self)
     of_others, of_all = places.read(grad * others, updates), places.read(grad * result, updates)
     return (
-        grad * (_combined(held, places, updates, reduce, include_self) / held),
+        grad * (combine(held, places, updates, reduce, include_self) / held),
         jnp.where(alone, of_others, of_all / jnp.where(gap, 1, updates)),
     )
 
