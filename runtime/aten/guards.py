@@ -17,8 +17,8 @@ GUARDS: dict[str, str] = {
     **dict.fromkeys(("slice_of_length", "slice_of_size", "diagonal_of_length", "diagonal_of_size"), "place_guards"),
     **dict.fromkeys(("finite_range", "probability", "random_below", "random_range"), "range_guards"),
     **dict.fromkeys(("integers_below", "integers_below_like"), "range_guards"),
-    **dict.fromkeys(("integer_range", "integer_range_like", "slope_of_elu", "slope_of_result"), "range_guards"),
-    **dict.fromkeys(("slope_of_rrelu",), "range_guards"),
+    **dict.fromkeys(("integer_range", "integer_range_like"), "range_guards"),
+    **dict.fromkeys(("slope_of_elu", "slope_of_result", "slope_of_rrelu"), "range_guards"),
 }
 
 
@@ -27,15 +27,12 @@ def with_guard(signature: Signature, kernel: Callable[..., Any]) -> Callable[...
     word, *names = signature.row.guard
     check = getattr(importlib.import_module(f"{__package__}.{GUARDS[word]}"), word)
     given = [a.parameter for a in signature.arguments]
-    of_out = names.index("dtype") if "dtype" in names and "dtype" not in given else None  # `randint(..., out=)`
-    positions = [given.index("out" if i == of_out else name) for i, name in enumerate(names)]
+    positions = [given.index(name if name in given else "out") for name in names]  # `out` in place of `dtype`
     picked, needed = itemgetter(*positions), max(positions)
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
         found = picked(args if len(args) > needed and not kwargs else signature.bind(args, kwargs))
         passed = found if len(names) > 1 else (found,)
-        if of_out is not None:
-            passed = (*passed[:of_out], passed[of_out].dtype, *passed[of_out + 1 :])
         if SYMBOLIC_TYPES.keys().isdisjoint(map(type, passed)):  # the number of a trace, which it may not know
             check(*passed)
         return kernel(*args, **kwargs)
