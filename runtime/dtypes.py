@@ -46,21 +46,16 @@ def holds(dtype: np.dtype, number: Any) -> bool:
     if dtype.kind == "b" or (type(number) is not complex and 0 <= number <= 127):
         return True
     if type(number) is complex:
-        if dtype.kind == "c":
-            return holds(dtype, number.real) and holds(dtype, number.imag)
-        return number.imag == 0 and holds(dtype, number.real)
+        return holds(dtype, number.real) and (holds(dtype, number.imag) if dtype.kind == "c" else number.imag == 0)
     low, high, infinite = number_limits(dtype, type(number) is int)
-    if low <= number <= high or dtype.kind in "iu":
-        return bool(low <= number <= high)
-    return number != number or (infinite and abs(number) == math.inf)
+    if low <= number <= high:
+        return True
+    return dtype.kind not in "iu" and (number != number or (infinite and abs(number) == math.inf))
 
 
 @cache
 def number_limits(dtype: np.dtype, whole: bool) -> tuple[Any, Any, bool]:
-    """The least and greatest finite number that torch converts to a dtype, and whether it has infinities.
-
-    Whole numbers wrap around in unsigned integers.
-    """
+    """The least and greatest number that a dtype takes, whole ones wrapping around, and whether it has infinities."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return -limits.max if whole and dtype.kind == "u" else limits.min, limits.max, False

@@ -26,9 +26,10 @@ def probability(dropout_p: float) -> None:
 
 
 def integer_range(low: int, high: int, dtype: Any) -> None:
-    """Raise torch's error for an empty range of random integers, or one that the dtype does not hold."""
+    """Raise torch's error for an empty range of random integers, or one that a dtype (or tensor) does not hold."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    dtype = getattr(dtype, "dtype", dtype)
     if not isinstance(dtype, torch.dtype):  # the default of a schema is int64, by its number
         dtype = torch.int64
     if dtype in _DIGITS or dtype.is_complex:
@@ -57,12 +58,12 @@ def integers_below(high: int, dtype: Any) -> None:
 
 def integer_range_like(self: torch.Tensor, low: int, high: int, dtype: torch.dtype | None) -> None:
     """As `integer_range`, by default in the dtype of a tensor."""
-    integer_range(low, high, dtype or self.dtype)
+    integer_range(low, high, self if dtype is None else dtype)
 
 
 def integers_below_like(self: torch.Tensor, high: int, dtype: torch.dtype | None) -> None:
     """As `integer_range_like` from 0."""
-    integer_range(0, high, dtype or self.dtype)
+    integer_range(0, high, self if dtype is None else dtype)
 
 
 def random_range(self: torch.Tensor, from_: int, to: int | None) -> None:

@@ -89,11 +89,8 @@ def install() -> None:
     def __array_wrap__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         if self.device.type != NAME:
             return plain_wrap(self, *args, **kwargs)
-        # NumPy's result of `tensor + array`, which would become a tensor of the CPU.
-        raise TypeError(
-            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-            "memory first."
-        )
+        advice = "Use Tensor.cpu() to copy the tensor to host memory first."  # `tensor + array` would be on the CPU
+        raise TypeError(f"can't convert {self.device} device type tensor to numpy. {advice}")
 
     def __dlpack__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         if self.device.type != NAME:
@@ -150,8 +147,8 @@ def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
         except RuntimeError as error:
             from ..trace.core import current_trace
 
-            escaped = isinstance(error, TraceError) and current_trace() is None
-            if not escaped and not any(words in str(error) for words in ("has been deleted", "forked subprocess")):
+            lost = "has been deleted" in str(error) or "forked subprocess" in str(error)
+            if not lost and not (isinstance(error, TraceError) and current_trace() is None):
                 raise  # the computation of the value failed
             return f"<{str(error).splitlines()[0]}>, size={tuple(self.shape)}"
         return plain(on_host, indent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import NoneType
 from typing import Any, NamedTuple
 
 import torch
@@ -28,7 +27,7 @@ from .signature import Signature
 
 _LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
 _FEW = 2  # executables of an overload before programs for many sizes are considered
-_PLAIN = {int, float, NoneType}  # types of numbers that all dtypes hold between -1 (signed) or 0 and 127
+_PLAIN = {int, float, type(None)}
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
 
@@ -46,7 +45,6 @@ class Dispatcher:
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
-        self.accepted: set[Any] = set()  # calls with numbers that a dtype does not hold, which CPU torch accepts
         self.families: Any = None  # of calls that programs for many sizes may serve (`padded/families.py`)
         self.sizes_change = False  # whether one has served a call
         # Returns the executable for a new key that writes a long list, or None if it has executed the call itself.
@@ -99,11 +97,11 @@ class Dispatcher:
             reads = [v for s, v in zip(signature.arguments, values, strict=True) if not s.written]
             call.key = (*call.key, *overlaps(call.written, reads))
         key = call.key
-        least = -getattr(values[0], "dtype", torch.int8).is_signed if signature.scalars else 0
-        if not all(type(n := values[i]) in _PLAIN and least <= (n or 0) <= 127 for i in signature.scalars):
+        low = -getattr(values[0], "dtype", torch.int8).is_signed if signature.scalars else 0  # to 127 all dtypes hold
+        if not all(type(n := values[i]) in _PLAIN and low <= (n or 0) <= 127 for i in signature.scalars):
             from .unfit_numbers import check_numbers
 
-            check_numbers(signature, values, key, self.accepted)
+            check_numbers(signature, values, key)
         executable = self.entries.get(key)
         if executable is None:
             if self.long_list is not None and len(call.cells) >= _LONG:

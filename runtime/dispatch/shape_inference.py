@@ -71,11 +71,10 @@ LOWERING_ERRORS = (TypeError, ValueError, KeyError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
-UNFIT_NUMBER = r"without overflow|Converting complex Scalar"
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "", half: bool = True) -> None:
     """Raise the CPU kernel's error, if `phrase` matches its message; `half` excuses that it lacks half precision."""
     from . import host_errors  # most programs never need it
 
-    host_errors.raise_matching(signature, values, phrase, phrase in (WRONG_DTYPE, UNFIT_NUMBER), half)
+    host_errors.raise_matching(signature, values, phrase, phrase == WRONG_DTYPE, half)

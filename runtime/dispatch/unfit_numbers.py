@@ -13,21 +13,24 @@ import torch
 from ..dtypes import holds, number_limits, numpy_dtype
 from ..trace.async_errors import Assertion
 from ..trace.core import SYMBOLIC_TYPES, current_trace, user_line
+from .host_errors import raise_matching
 from .operands import NUMBER_TYPES
-from .shape_inference import UNFIT_NUMBER, raise_matching_host_error
 from .signature import Signature
 
-_HELD = 1 << 8  # calls that CPU torch has accepted; a full table is cleared
+_HELD = 1 << 10  # calls that CPU torch has accepted; a full table is cleared
+_accepted: set[Any] = set()
+_REFUSED = r"without overflow|Converting complex Scalar"
 _HUGE = {int: 2**63 - 1, float: 1e300}
 
 
-def check_numbers(signature: Signature, values: Sequence[Any], key: Any, accepted: set[Any]) -> None:
+def check_numbers(signature: Signature, values: Sequence[Any], key: Any) -> None:
     """Raise CPU torch's error for a Scalar that a dtype does not hold. For an unknown number of a compiled function the
     error becomes an assertion, unless the dtype has the range of float32.
 
     Args:
+        signature: that of the operation.
+        values: the arguments.
         key: that of the executable.
-        accepted: the calls with such numbers that CPU torch accepts.
     """
     given = [values[i] for i in signature.scalars]
     numbers = [n for value in given for n in (value if value.__class__ is list else (value,))]
@@ -39,18 +42,18 @@ def check_numbers(signature: Signature, values: Sequence[Any], key: Any, accepte
     dtypes = {v.dtype for v in leaves if isinstance(v, torch.Tensor)} | {v for v in leaves if type(v) is torch.dtype}
     kinds = [numpy_dtype(dtype) for dtype in dtypes]
     unfit = repr([n for n in known if not all(holds(kind, n) for kind in kinds)])
-    if unfit != "[]" and (key, unfit) not in accepted:
-        raise_matching_host_error(signature, values, UNFIT_NUMBER)
-        if len(accepted) >= _HELD:
-            accepted.clear()
-        accepted.add((key, unfit))
+    if unfit != "[]" and (call := (signature.name, key, unfit)) not in _accepted:
+        raise_matching(signature, values, _REFUSED, of_dtypes=True)
+        if len(_accepted) >= _HELD:
+            _accepted.clear()
+        _accepted.add(call)
     trace = current_trace()
     for number in unknown if trace is not None and trace.asserts else ():
         huge = _HUGE.get(SYMBOLIC_TYPES[type(number)])
         narrow = [kind for kind in kinds if kind.name != "bfloat16" and (kind.kind in "iu" or kind.itemsize < 4)]
         if huge is not None and not all(holds(kind, huge) for kind in narrow):
             try:
-                raise_matching_host_error(signature, _with_numbers(values, number, huge), UNFIT_NUMBER)
+                raise_matching(signature, _with_numbers(values, number, huge), _REFUSED, of_dtypes=True)
             except RuntimeError as error:
                 fits = [_fits(number.node.array, kind) for kind in narrow]
                 trace.conditions.append((jnp.stack(fits).all(), Assertion("RuntimeError", str(error), user_line())))
