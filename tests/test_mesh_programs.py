@@ -196,6 +196,8 @@ SPLIT: dict[str, tuple[Function, tuple[int, ...], tuple[int, ...], P]] = {
     ),
     "transform": (lambda x, y: torch.fft.fft(x).abs() * y, (8, 8), (8,), P("data", "model")),
     "others": (lambda x, y: torch.fft.ifft(torch.fft.rfft(x, 7) * y), (3, 8, 7), (4,), P(None, "model")),
+    "means": (lambda x, y: nn.functional.avg_pool1d(x, 4) * y, (3, 4, 4), (4, 1), P(None, None, "data")),
+    "maxima": (lambda x, y: nn.functional.adaptive_max_pool1d(x, 1) * y, (3, 4, 4), (4, 1), P(None, None, "data")),
     "slices": (lambda x, y: (x[0:7:2] + x[1::2]) * y, (8, 6), (6,), P("data")),
 }
 

@@ -43,7 +43,7 @@ def _tap(x: Array, axes: Sequence[WindowAxis], tap: Sequence[int]) -> Array:
     ends = [t + (axis.windows - 1) * axis.stride + 1 for t, axis in zip(tap, axes, strict=True)]
     lead = x.shape[: x.ndim - len(axes)]
     return lax.slice(
-        x, (0,) * len(lead) + tuple(tap), (*lead, *ends), (1,) * len(lead) + tuple(axis.stride for axis in axes)
+        x, (0,) * len(lead) + tuple(tap), (*lead, *ends), (1,) * len(lead) + tuple(axis.step for axis in axes)
     )
 
 

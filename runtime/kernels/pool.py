@@ -66,7 +66,7 @@ def _by_taps(x: Array, axes: Sequence[WindowAxis]) -> Best:
     lead = x.ndim - len(axes)
     config = [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes]
     padded = [lax.pad(v, e, config) for v, e in zip(placed(x, len(axes)), nothing(x.dtype), strict=True)]
-    strides = (1,) * lead + tuple(axis.stride for axis in axes)
+    strides = (1,) * lead + tuple(axis.step for axis in axes)
     taps = []
     for offset in itertools.product(*(range(axis.kernel) for axis in axes)):
         start = [o * axis.dilation for o, axis in zip(offset, axes, strict=True)]

@@ -46,6 +46,12 @@ class WindowAxis(NamedTuple):
         return self.padding, max(end - self.padding - self.size, 0)
 
     @property
+    def step(self) -> int:
+        """The stride of a slice with one tap of each window. XLA's partitioner (JAX 0.10) reads the wrong element of a
+        split axis where a slice with a stride has only one."""
+        return 1 if self.windows == 1 else self.stride
+
+    @property
     def starts(self) -> Any:
         """The first tap of each window, negative in the padding."""
         return (jnp if self.is_open else np).arange(self.windows) * self.stride - self.padding
