@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROADS = {
     "storage of a size": "torch.UntypedStorage(16, device='jax').nbytes()",
     "storage of a list": "torch.UntypedStorage([1, 2, 3], device='jax').tolist()",
@@ -203,8 +205,6 @@ def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have had ignored
 import torch, tenax
-
-pytestmark = pytest.mark.slow
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 def handler(number, frame):

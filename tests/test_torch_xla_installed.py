@@ -8,6 +8,8 @@ import pytest
 
 from tests.test_torch_xla_scripts import assert_passes, run
 
+pytestmark = pytest.mark.slow
+
 CONSTANTS = """
 import torch, torch_xla, torch.distributed as dist
 import torch_xla.core.xla_model as xm, torch_xla.runtime as xr, torch_xla.distributed.data_parallel as dp

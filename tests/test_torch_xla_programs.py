@@ -11,6 +11,8 @@ from tests.agreement import close
 from tests.test_torch_xla_scripts import SCRIPTS, run
 from tests.tolerances import LOSSES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("script", "arguments", "devices"),

@@ -16,6 +16,8 @@ from tests.agreement import close
 from tests.tolerances import ACCUMULATED, LOSSES
 from tests.torch_xla_scripts.models import trained_on_the_cpu
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = Path(__file__).with_name("torch_xla_scripts")
 RUN = "from tenax.cli import app; import sys; app(sys.argv[1:], prog_name='tenax')"
 
@@ -354,8 +356,6 @@ def test_some_replicas_meet_and_results_have_other_shapes(tmp_path: Path) -> Non
 
 EARLY = """
 import torch, torch_xla
-
-pytestmark = pytest.mark.slow
 x = torch.ones(2, device="xla").sum().item()
 
 def main(index):
