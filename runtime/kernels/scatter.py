@@ -264,7 +264,11 @@ def index_reduce(
 
 
 def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
-    """The slices across `dim` at the positions `index`, which may be negative, set to `value`."""
-    shape = self.shape or (1,)
-    filled = (*shape[: axis(self, dim)], index.size, *shape[axis(self, dim) + 1 :])
-    return _combine_slices(self, dim, index, jnp.broadcast_to(cast(value, self.dtype), filled), "set")
+    """The slices across `dim` at the positions `index`, which may be negative, set to `value`.
+
+    A position may occur twice, and counts once in the gradient of `value`.
+    """
+    place_of_dim = axis(self, dim)
+    filled = jnp.zeros(self.shape[place_of_dim : place_of_dim + 1] or (1,), bool).at[index.reshape(-1)].set(True)
+    filled = lax.broadcast_in_dim(filled, self.shape, (place_of_dim,)) if self.ndim else filled[0]
+    return jnp.where(filled, cast(value, self.dtype), self)
