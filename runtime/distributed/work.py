@@ -22,14 +22,14 @@ from .errors import DistributedError
 from .tensors import is_whole
 
 
-class _Calls(threading.local):
+class _Unwritten(threading.local):
     """The calls of this thread whose results are not written yet, in order."""
 
     def __init__(self) -> None:
         self.unwritten: dict[CollectiveWork, None] = {}
 
 
-_calls = _Calls()
+_calls = _Unwritten()
 
 
 class CollectiveWork(dist.Work):
