@@ -157,7 +157,7 @@ def converts_as_on_the_cpu(x: torch.Tensor, dtype: torch.dtype) -> None:
     part[::2] = device
     for found in device.to(dtype), tenax.jit(lambda x: x.to(dtype))(device), part[::2]:
         assert found.dtype == dtype
-        torch.testing.assert_close(found.cpu().double(), x.to(dtype).double(), rtol=0, atol=0, equal_nan=True)
+        assert repr(found.tolist()) == repr(x.to(dtype).tolist())  # NaN is not equal to itself
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])

@@ -179,7 +179,7 @@ def test_a_step_reuses_large_arrays_unless_somebody_holds_them(held: bool) -> No
         close(array, value)
 
 
-def derivative_of_steps(device: str, make: Make) -> list[float]:
+def derivative_of_steps(device: str, make: Make) -> torch.Tensor | None:
     p = torch.ones(3, device=device, requires_grad=True)
     q = p.clone()
     optimizer = make([q])
@@ -187,7 +187,7 @@ def derivative_of_steps(device: str, make: Make) -> list[float]:
         q.grad = q * 2
         optimizer.step()
     q.sum().backward()
-    return p.grad.tolist()  # type: ignore[union-attr]
+    return p.grad
 
 
 DIFFERENTIABLE: dict[str, Make] = {
@@ -201,15 +201,15 @@ DIFFERENTIABLE: dict[str, Make] = {
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_differentiable_steps_have_a_derivative(name: str) -> None:
     make = DIFFERENTIABLE[name]
-    expected = pytest.approx(derivative_of_steps("cpu", make), rel=1e-5)
-    assert derivative_of_steps("jax", make) == expected
+    expected = derivative_of_steps("cpu", make)
+    close(derivative_of_steps("jax", make), expected)
     with tenax.lazy():
-        assert derivative_of_steps("jax", make) == expected
+        close(derivative_of_steps("jax", make), expected)
 
 
 @pytest.mark.parametrize("name", ["adam", "adamw", "sgd"])
 def test_forward_derivatives_pass_through_steps(name: str) -> None:
-    def tangent(device: str) -> list[float]:
+    def tangent(device: str) -> torch.Tensor:
         with forward_ad.dual_level():
             ones = torch.ones(3, device=device)
             p = forward_ad.make_dual(ones, 2 * ones)
@@ -217,6 +217,6 @@ def test_forward_derivatives_pass_through_steps(name: str) -> None:
             optimizer = STEPS[name][1]([p])
             for _ in range(3):
                 optimizer.step()
-            return forward_ad.unpack_dual(p).tangent.tolist()
+            return forward_ad.unpack_dual(p).tangent.detach()
 
-    assert tangent("jax") == pytest.approx(tangent("cpu"), rel=1e-5)
+    close(tangent("jax"), tangent("cpu"))
