@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import tenax
+from tenax._jit.jitted import compiled_of
 from tenax.errors import TraceError
 from tests.agreement import close
 from tests.tolerances import ROUNDED
@@ -99,3 +100,19 @@ def test_a_function_of_numpy_outside_of_its_domain_gives_what_numpy_gives(value:
     x = torch.tensor(value)
     with np.errstate(all="ignore"):
         close(tenax.jit(lambda x: x + np.log(x.item()))(x.to("jax")), x + float(np.log(value)), nan=True)
+
+
+def test_a_program_does_not_depend_on_the_numbers_that_eager_code_has_used() -> None:
+    settings, x = {"unused": "a"}, torch.ones(3, device="jax")
+
+    @tenax.jit
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        settings["unused"]
+        return torch.threshold(x, 0.8125, 7)
+
+    scaled(x)
+    for _ in range(3):
+        torch.threshold(x, 0.8125, 7)
+    settings["unused"] = "b"
+    scaled(x)
+    assert [trace.shared for trace in compiled_of(scaled).history] == [False, True]

@@ -79,7 +79,8 @@ _scalars: dict[tuple[np.dtype | None, type, type, Any], Any] = {}
 
 
 def device_scalar(value: Any, beside: np.dtype | None = None, dtype: type | None = None) -> Any:
-    """A number as an operand, of a NumPy type of at most 32 bits. Numbers that were used before are kept on the device.
+    """A number as an operand, of a NumPy type of at most 32 bits. Numbers that were used before are kept on the device;
+    in a trace they are literals, so that a jaxpr does not depend on what was used before.
 
     Raises:
         KeyError: it is not a Python number.
@@ -88,17 +89,18 @@ def device_scalar(value: Any, beside: np.dtype | None = None, dtype: type | None
     kind = type(value)
     dtype = dtype or NUMBER_TYPES[kind]
     key = (beside, dtype, kind, value if value and kind is not complex else repr(value))  # 0.0 and -0.0 are equal
-    scalar = _scalars.get(key)
-    if scalar is None:
-        if beside is not None and not holds(beside, value):
-            raise OverflowError(value)
-        if len(_scalars) >= _MAX_SCALARS:
-            _scalars.clear()
-        with np.errstate(over="ignore"):
-            scalar = _scalars[key] = dtype(value)
-    elif isinstance(scalar, np.generic):
-        scalar = _scalars[key] = _place(scalar)
-    return scalar
+    known = _scalars.get(key)
+    if known is not None and no_jax_trace():
+        if isinstance(known, np.generic):
+            known = _scalars[key] = put_on_first_device(known)
+        return known
+    if known is None and beside is not None and not holds(beside, value):
+        raise OverflowError(value)
+    if len(_scalars) >= _MAX_SCALARS:
+        _scalars.clear()
+    with np.errstate(over="ignore"):
+        scalar = dtype(value)
+    return _scalars.setdefault(key, scalar) if no_jax_trace() else scalar
 
 
 def array_or_scalar(cell: Cell) -> Any:
