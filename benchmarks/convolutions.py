@@ -24,7 +24,7 @@ from torch import nn
 
 import tenax
 from tenax.generated import lowering
-from tenax.kernels.in_place import KEPT_BARRIERS
+from tenax.xla.options import KEPT_BARRIERS
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 KEPT = KEPT_BARRIERS["cpu"]  # compiler options of eager operations and compiled programs

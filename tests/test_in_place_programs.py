@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
+import jax
 import pytest
 import torch
 
@@ -46,10 +48,47 @@ def scattered_rows(x: Tensor) -> Tensor:
     return y.reshape(-1)
 
 
-PROGRAMS = [shift, shift_through_a_view, masked_real_part, column_from_the_flat_array, scattered_rows]
+def products_with_the_row_before(x: Tensor) -> Tensor:
+    y = x + 1
+    y[1:] *= y[:-1].clone()
+    return y.reshape(1, -1)
+
+
+def rows_of_odd_sizes(x: Tensor) -> Tensor:
+    y = (x[: x.numel() // 3 * 3] + 1).reshape(-1, 3)
+    y[1:] = y.reshape(-1)[:-3].clone().reshape(-1, 3)
+    return y.reshape(-1)
+
+
+PROGRAMS = [
+    products_with_the_row_before,
+    rows_of_odd_sizes,
+    shift,
+    shift_through_a_view,
+    masked_real_part,
+    column_from_the_flat_array,
+    scattered_rows,
+]
+
+
+def jitted(program: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    return functools.partial(tenax.call_jax, jax.jit(tenax.t2j(program)))
+
+
+def scanned(program: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    function = tenax.t2j(program)
+
+    def run(x: jax.Array) -> jax.Array:
+        return jax.lax.scan(lambda _, x: (None, function(x)), None, x[None])[1][0]
+
+    return functools.partial(tenax.call_jax, jax.jit(run))
+
+
 COMPILERS: dict[str, Callable[..., Callable[[Tensor], Tensor]]] = {
     "jit": tenax.jit,
     "compile": lambda program: torch.compile(program, backend="tenax", dynamic=False),
+    "jax.jit": jitted,
+    "scan": scanned,
 }
 
 

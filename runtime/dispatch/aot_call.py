@@ -16,12 +16,12 @@ from typing import Any
 import jax
 
 from .._jax import direct_call
-from ..kernels.in_place import KEPT_BARRIERS
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
 from ..xla import mappings
 from ..xla.lowering import compile_lowered
+from ..xla.options import KEPT_BARRIERS
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
 from ..xla.waiting import Waiting, timed, waiting_for

@@ -7,14 +7,13 @@ shape allows, which is faster on accelerators.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels.in_place import computed, update
+from tenax.kernels.in_place import update
 from tenax.words import BOOL, INT64, Array, Gradients, axis, cast, is_complex, is_float, opmath, place, with_derivative
 
 TRUSTED = lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -40,12 +39,19 @@ class Places(NamedTuple):
 
     def write(self, reduce: str, held: Array, updates: Array) -> Array:
         """Run one `lax` scatter; `updates` have the dtype of `held`."""
-        write = partial(_SCATTERS[reduce], dimension_numbers=self.numbers, mode=TRUSTED)
         if reduce == "set" and self.indices.size == self.indices.shape[-1] and not self.numbers.operand_batching_dims:
-            return lax.platform_dependent(
-                held, self.indices, updates, cpu=partial(_set_twice, self.numbers), default=write
-            )
-        return write(held, self.indices, updates)
+            return self._write_one(held, updates)
+        return _SCATTERS[reduce](held, self.indices, updates, self.numbers, mode=TRUSTED)
+
+    def _write_one(self, held: Array, updates: Array) -> Array:
+        """Write at the only position."""
+        n = self.numbers
+        window = iter([updates.shape[d] for d in n.update_window_dims])
+        part = updates.reshape([1 if d in n.inserted_window_dims else next(window) for d in range(held.ndim)])
+        starts = [place(0)] * held.ndim
+        for d, at in zip(n.scatter_dims_to_operand_dims, self.indices.reshape(-1), strict=True):
+            starts[d] = at
+        return update(held, part, starts)
 
     def read(self, held: Array, updates: Array) -> Array:
         """What `held` has at the positions, in the shape of `updates`."""
@@ -56,22 +62,6 @@ class Places(NamedTuple):
         lists = n.update_window_dims, n.inserted_window_dims, n.scatter_dims_to_operand_dims, n.operand_batching_dims
         numbers = lax.GatherDimensionNumbers(*map(tuple, (*lists, n.scatter_indices_batching_dims)))
         return lax.gather(held, self.indices, numbers, sizes, mode=TRUSTED)
-
-
-def _set_twice(numbers: lax.ScatterDimensionNumbers, held: Array, indices: Array, updates: Array) -> Array:
-    """Write to one position twice: XLA's CPU backend turns a single write into an update of a slice, which it computes
-    for each reader with a copy of the whole array."""
-    window = numbers.update_window_dims
-    if indices.ndim == 1:
-        indices, updates, window = indices[None], updates[None], tuple(d + 1 for d in window)
-    across = next(d for d in range(updates.ndim) if d not in window)
-    return lax.scatter(
-        held,
-        jnp.concatenate([indices, indices]),
-        jnp.concatenate([updates, updates], across),
-        numbers._replace(update_window_dims=window),
-        mode=TRUSTED,
-    )
 
 
 def narrow(index: Array, size: int) -> Array:
@@ -173,7 +163,7 @@ def _slopes(
 def _combined(self: Array, places: Places, updates: Array, reduce: str, include_self: bool) -> Array:
     reduce = _OF_BOOL.get(reduce, reduce) if self.dtype == BOOL else reduce
     dtype = opmath(self.dtype) if reduce in ("sum", "mean", "prod") else self.dtype
-    held, updates = cast(self, dtype), computed(cast(updates, dtype))
+    held, updates = cast(self, dtype), cast(updates, dtype)
     if not include_self:
         held = places.write("set", held, jnp.full_like(updates, _identity(reduce, dtype)))
     result = places.write(reduce, held, updates)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels.in_place import computed
+from tenax.kernels.in_place import update
 from tenax.kernels.scatter import Places, combine, slices
 from tenax.kernels.unsplit import unsplit
 from tenax.words import INT64, Array, Number, as_long, axis, cast, place
@@ -40,21 +41,25 @@ def _first(start: int | Number | None, size: int) -> Array:
     return jnp.clip(jnp.where(at < 0, at + size, at), 0, size)
 
 
+def _update(self: Array, src: Array, start: int | Array, dim: int) -> Array:
+    """`self` with the slices across `dim` from `start` replaced by `src`."""
+    starts: list[Any] = [place(0)] * self.ndim
+    starts[dim] = place(start) if isinstance(start, int) else cast(start, place(self.shape[dim]).dtype)
+    return update(self, cast(src, self.dtype), starts)
+
+
 def select_scatter(self: Array, src: Array, dim: int, index: int | Number) -> Array:
     """`self` with the slice `index` across `dim` replaced by `src`."""
     dim = axis(self, dim)
     size = self.shape[dim]
     _require_size(src, [*self.shape[:dim], *self.shape[dim + 1 :]])
     if isinstance(index, Number):
-        part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
-        at = cast(as_long(index) % size, place(size).dtype)
-        return lax.dynamic_update_slice_in_dim(self, part, at, dim)
+        return _update(self, jnp.expand_dims(src, dim), as_long(index) % size, dim)
     if not -self.shape[dim] <= index < self.shape[dim]:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
-    part = computed(jnp.expand_dims(cast(src, self.dtype), dim))
-    return lax.dynamic_update_slice_in_dim(self, part, place(index % self.shape[dim]), dim)
+    return _update(self, jnp.expand_dims(src, dim), index % size, dim)
 
 
 def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int | Number) -> Array:
@@ -89,16 +94,15 @@ def slice_scatter(
     """`self` with `self[start:end:step]` along `dim` replaced by `src`."""
     dim = axis(self, dim)
     if isinstance(start, Number) or isinstance(end, Number):  # any slice of the length of `src`
-        src, at = cast(src, self.dtype), _first(start, self.shape[dim])
+        at = _first(start, self.shape[dim])
         if step == 1:
-            return lax.dynamic_update_slice_in_dim(self, computed(src), at, dim)
+            return _update(self, src, at, dim)
         steps = jnp.arange(src.shape[dim], dtype=INT64) * step
         return combine(self, slices(self.shape, dim, at + steps), src)
     first, last = _bounds(self.shape[dim], start, end)
     _require_size(src, [*self.shape[:dim], len(range(first, last, step)), *self.shape[dim + 1 :]])
-    src = cast(src, self.dtype)
     if step == 1:
-        return lax.dynamic_update_slice_in_dim(self, computed(src), place(first), dim)
+        return _update(self, src, first, dim)
     places = slices(self.shape, dim, jnp.arange(first, last, step, dtype=INT64))
     return combine(self, places, src)
 

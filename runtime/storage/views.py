@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..kernels.in_place import computed, update
+from ..kernels.in_place import update
 from ..words import place
 from ..xla.eviction import cached_until_eviction
 from .avals import contiguous_strides
@@ -117,7 +117,7 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
         return value if base.shape == view.size else value.reshape(base.shape)
     p = plan(base.shape, view.size, view.stride, 0 if starts is not None else view.offset)
     if p is None:
-        return base.reshape(-1).at[_flat_indices(view)].set(computed(value)).reshape(base.shape)
+        return base.reshape(-1).at[_flat_indices(view)].set(value).reshape(base.shape)
     digits = base.reshape(p.refined)
     value = value.reshape([p.counts[j] for j in p.order]).transpose(np.argsort(p.order))
     spans = [(c - 1) * s + 1 for c, s in zip(p.counts, p.steps, strict=True)]
@@ -127,7 +127,7 @@ def write(base: jax.Array, view: TensorSpec, value: jax.Array, starts: Sequence[
         if not strided:
             digits = update(digits, value, [place(a) for a in p.starts])
         else:
-            digits = digits.at[where].set(computed(value))
+            digits = digits.at[where].set(value)
     else:
         if strided:
             window = lax.dynamic_slice(digits, starts, spans, allow_negative_indices=False)

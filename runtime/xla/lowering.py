@@ -14,8 +14,7 @@ import jax
 
 from .. import patches
 from .._jax import mlir_context
-from ..kernels.in_place import KEPT_BARRIERS
-from .options import Code, first_code, good_code, has_one_tier
+from .options import KEPT_BARRIERS, Code, first_code, good_code, has_one_tier
 
 _MOST = 128  # maximum programs per context, because it keeps their types and locations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ import torch
 import tenax
 from tenax.errors import TraceError
 from tenax.interop import t2j
-from tenax.kernels.in_place import KEPT_BARRIERS
 
 from . import mutation
 from .mutation_modes import FILE, OVERLAP, REFUSALS, Program, Run, said
@@ -46,7 +44,7 @@ def run_pure(program: Program) -> tuple[str, str]:
         except Exception as error:
             expected = error
         try:
-            compiled = compiled or _compile(function, arrays)
+            compiled = compiled or jax.jit(function)
             found: Any = compiled(*arrays)
         except Exception as error:
             found = error
@@ -73,12 +71,6 @@ def run_pure(program: Program) -> tuple[str, str]:
         if message:
             return f"call {number + 1}: {message}", ""
     return "", ""
-
-
-def _compile(function: Any, arguments: Sequence[Any]) -> Any:
-    """A function compiled by JAX, with the option without which XLA overlooks reads of what it writes in place; see
-    docs/interop.md."""
-    return jax.jit(function).lower(*arguments).compile(compiler_options=KEPT_BARRIERS.get(jax.default_backend()))
 
 
 def _array(tensor: torch.Tensor) -> jax.Array:
@@ -118,7 +110,7 @@ def _compare_gradients(program: Program, function: Any, arrays: list[jax.Array])
         results = function(*values)
         return sum((jnp.sum(results[i] * results[i]) for i in places), jnp.zeros(()))
 
-    found = _compile(jax.grad(total), [arrays])(arrays)
+    found = jax.jit(jax.grad(total))(arrays)
     wanted = [torch.zeros_like(t) if g is None else g for g, t in zip(expected, leaves, strict=True)]
     message = _compare(found, wanted)
     return f"gradient: {message}" if message else ""
