@@ -99,9 +99,14 @@ def default_float_is(dtype: DType) -> Iterator[None]:
         _default_float.reset(token)
 
 
-def product_precision() -> str | None:
-    """The precision of float32 products in the current trace; None for JAX's default."""
-    return jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
+def product_precision(dtype: DType = FLOAT32) -> str | None:
+    """The precision of products of `dtype` in the current trace; None for JAX's default.
+
+    The settings of torch and JAX concern float32. For narrower operands XLA ignores them, but the compiler of TPU
+    kernels, which compute attention and grouped products, raises an error.
+    """
+    setting: str | None = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
+    return "default" if dtype in (FLOAT16, BFLOAT16) else setting
 
 
 # The number of devices that the arrays of the current trace may be on.

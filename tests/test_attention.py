@@ -19,8 +19,10 @@ from torch.nn.functional import scaled_dot_product_attention as sdpa
 import tenax
 from tenax.kernels import flash
 from tenax.kernels.attention import scaled_dot_product_attention as lowering
+from tenax.kernels.matmul import _grouped_mm
 from tests.agreement import agree, close
 from tests.tolerances import COMPOSED, IN_HALVES, QUOTIENT, SAMPLED
+from tests.traced import equations
 
 Q, K = (2, 4, 5, 8), (2, 4, 6, 8)
 
@@ -344,6 +346,24 @@ def test_on_a_tpu_it_is_the_pallas_kernel(platform: str) -> None:
     assert not custom_calls("cpu", LONG, jnp.bfloat16, is_causal=True)
     assert not custom_calls(platform, [(2, 4, 100, 64)] * 3, jnp.bfloat16)
     assert not custom_calls(platform, LONG, jnp.bfloat16, ((256, 256), np.dtype(bool)))
+
+
+@pytest.mark.parametrize("platform", ["tpu"], indirect=True)
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float32])
+def test_the_kernels_of_a_tpu_get_the_precision_of_float32_for_float32_alone(platform: str, dtype: Any) -> None:
+    x, experts = jax.ShapeDtypeStruct((2, 4, 256, 64), dtype), jax.ShapeDtypeStruct((4, 64, 64), dtype)
+    attention = partial(lowering, jax.random.key(0), is_causal=True)
+    ends = jax.ShapeDtypeStruct((4,), jnp.int32)
+
+    def products(q: jax.Array, w: jax.Array, ends: jax.Array) -> jax.Array:
+        return jnp.sum(attention(q, q, q)) + jnp.sum(_grouped_mm(q.reshape(-1, 64), w, ends))
+
+    with jax.enable_x64(True), jax.default_matmul_precision("highest"):
+        traced = jax.make_jaxpr(jax.grad(products, (0, 1)))(x, experts, ends)
+    found = [e for e in equations(traced.jaxpr) if e.primitive.name in ("dot_general", "ragged_dot_general")]
+    kernels = [e for e in found if all(v.aval.dtype == dtype for v in e.invars[:2])]
+    stated = {str(e.params["precision"]) for e in kernels}
+    assert len(kernels) >= 4 and ("HIGHEST" in str(stated)) == (dtype == jnp.float32)
 
 
 # flex_attention

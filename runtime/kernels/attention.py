@@ -20,7 +20,7 @@ Scale = float | Array | Number | None  # an operand unless it is a Python number
 def _how(query: Array, scale: Scale, causal: bool) -> How:
     scale = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
     known = float(scale) if isinstance(scale, (int, float)) else None
-    return How(known, causal, devices=mesh_devices.get(), precision=product_precision())
+    return How(known, causal, devices=mesh_devices.get(), precision=product_precision(query.dtype))
 
 
 def _mask(mask: Array, batch: Shape, heads: int, groups: int) -> Array:

@@ -34,9 +34,9 @@ def _geometry(
     axes = zip(sizes, stride, padding, dilation, kernel, extra, strict=True)
     if transposed:
         image = tuple((n - 1) * s + d * (k - 1) + 1 + e - 2 * p for n, s, p, d, k, e in axes)
-        return Geometry(stride, padding, dilation, groups, image, kernel, sizes, product_precision())
+        return Geometry(stride, padding, dilation, groups, image, kernel, sizes, product_precision(input.dtype))
     out = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k, _ in axes)
-    return Geometry(stride, padding, dilation, groups, sizes, kernel, out, product_precision())
+    return Geometry(stride, padding, dilation, groups, sizes, kernel, out, product_precision(input.dtype))
 
 
 def _refuse(

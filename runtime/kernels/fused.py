@@ -5,7 +5,8 @@ They compute neither dropout nor a second derivative, for which JAX has no rule 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -45,21 +46,28 @@ def _cudnn(how: How, x: AttentionInputs) -> Array:
     return out.reshape(batch, heads, groups, length, out.shape[-1])
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _tpu_flash(causal: bool, scale: float, query: Array, key: Array, value: Array) -> Array:
+@contextmanager
+def _in_pallas(how: How) -> Iterator[None]:
+    """Trace a kernel or its derivative: Pallas has 32-bit indices."""
+    with jax.enable_x64(False), jax.default_matmul_precision(how.precision):
+        yield
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _tpu_flash(how: How, query: Array, key: Array, value: Array) -> Array:
     from jax.experimental.pallas.ops.tpu.flash_attention import flash_attention
 
-    with jax.enable_x64(False):  # Pallas has 32-bit indices, in the derivative as well
-        return flash_attention(query, key, value, causal=causal, sm_scale=scale)
+    with _in_pallas(how):
+        return flash_attention(query, key, value, causal=how.causal, sm_scale=how.scale)
 
 
-def _tpu_flash_fwd(causal: bool, scale: float, *arrays: Array) -> tuple[Array, Any]:
-    with jax.enable_x64(False):
-        return jax.vjp(partial(_tpu_flash.fun, causal, scale), *arrays)
+def _tpu_flash_fwd(how: How, *arrays: Array) -> tuple[Array, Any]:
+    with _in_pallas(how):
+        return jax.vjp(partial(_tpu_flash.fun, how), *arrays)
 
 
-def _tpu_flash_bwd(causal: bool, scale: float, pull: Any, grad: Array) -> Any:
-    with jax.enable_x64(False):
+def _tpu_flash_bwd(how: How, pull: Any, grad: Array) -> Any:
+    with _in_pallas(how):
         return pull(grad)
 
 
@@ -73,7 +81,7 @@ def _pallas(how: How, x: AttentionInputs) -> Array:
     batch, heads, groups, length, size = x.query.shape
     query = x.query.reshape(batch, heads * groups, length, size)
     key, value = (jnp.repeat(a, groups, axis=1) for a in (x.key, x.value))
-    out = _tpu_flash(how.causal, how.scale, query, key, value)
+    out = _tpu_flash(how, query, key, value)
     return out.reshape(batch, heads, groups, length, size)
 
 

@@ -21,6 +21,7 @@ from tenax.words import (
     is_complex,
     is_float,
     opmath,
+    product_precision,
     reduce_sum,
 )
 
@@ -143,14 +144,14 @@ def _grouped_mm(
     dtype = out_dtype or self.dtype
     if offs is None:
         return cast(contract(self, mat2, (2,), (1,), 1), dtype)
-    sizes = jnp.diff(offs, prepend=jnp.zeros(1, offs.dtype))
+    sizes, precision = jnp.diff(offs, prepend=jnp.zeros(1, offs.dtype)), product_precision(self.dtype)
     if self.ndim == 2 and mat2.ndim == 2:
         numbers = lax.RaggedDotDimensionNumbers((((1,), (0,)), ((), ())), [1], [])
-        product = lax.ragged_dot_general(self, mat2, sizes, numbers)
+        product = lax.ragged_dot_general(self, mat2, sizes, numbers, precision)
     elif self.ndim == 2:
-        product = lax.ragged_dot(self, mat2, sizes)
+        product = lax.ragged_dot(self, mat2, sizes, precision)
     else:
-        product = lax.ragged_dot(mat2.T, self.transpose(0, 2, 1), sizes).T
+        product = lax.ragged_dot(mat2.T, self.transpose(0, 2, 1), sizes, precision).T
     return cast(product, dtype)
 
 
