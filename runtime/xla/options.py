@@ -36,12 +36,8 @@ _SOON: dict[str, Options] = {
     },
     "gpu": {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False},
 }
-# Keeps optimization barriers until XLA fuses operations: without them, a convolution as a sum of shifted products is
-# computed again for each consumer. Skipped are the pass that drops barriers and the one that compiles a small loop to
-# one function, which cannot contain them.
-KEPT_BARRIERS: dict[str, Options] = {
-    "cpu": {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
-}
+# Keeps barriers until operations are fused: without them, each consumer computes a convolution of shifts again.
+KEPT_BARRIERS = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}}
 # Work per operation after which good code pays for its compilation: the time that first code loses, in quarters of a
 # nanosecond. It loses one for an element of an operation, and more for a loop and for a function such as `exp`. Code
 # takes 0.4 ms to compile for each operation, and as long as for 40 of them besides (benchmarks/code_tiers.py).
