@@ -143,6 +143,13 @@ def test_no_class_name_stands_twice_in_the_package() -> None:
     assert not twice, twice
 
 
+def test_a_folder_of_tests_is_named_after_the_folder_that_it_tests() -> None:
+    root = RUNTIME.parent
+    folders = {p.relative_to(root / "tests").parts[0] for p in (root / "tests").glob("*/**/test_*.py")}
+    tested = {p.name.removeprefix("_") for p in (*root.iterdir(), *RUNTIME.iterdir()) if p.is_dir()}
+    assert folders - tested == {"ecosystem", "harness", "structure"}
+
+
 EAGER = """
 import sys, torch, tenax
 model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).to("jax")
