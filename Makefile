@@ -11,7 +11,7 @@ TEST_ENV := XLA_FLAGS="$(FLAGS) $(XLA_FLAGS)" OMP_NUM_THREADS=1
 # digits runs with the default emitters.
 FAST := --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 FAST_ENV := XLA_FLAGS="$(FLAGS) $(FAST) $(XLA_FLAGS)" OMP_NUM_THREADS=1
-DIGITS := tests/test_numerics.py
+DIGITS := tests/kernels/test_numerics.py
 WORKERS ?= 2
 # constraints.txt pins one tested set. `make test VENV=build/venv-2.15 TORCH=2.15.0` runs the tests on other releases;
 # a new VENV is needed, because an existing one is installed again only when its inputs change.

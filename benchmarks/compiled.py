@@ -2,7 +2,7 @@
 
 `python benchmarks/compiled.py` prints run time, peak memory and trace time as ratios. `--write` stores them in
 docs/benchmarks.md; `--only GPT` selects models and `--program step` programs, and the other rows are kept. The models
-are those of `models/`; tests/test_benchmark_models.py verifies that both versions compute the same numbers. A large
+are those of `models/`; tests/benchmarks/test_models.py verifies that both versions compute the same numbers. A large
 program of tenax begins as many small ones (docs/compilation.md); here it is compiled as a whole from the start, so that
 trace time and memory are those of the program whose steps are measured.
 """

@@ -18,7 +18,7 @@ from torch import nn
 
 import tenax
 from tenax import checkpoint
-from tests.corruption import saved_linear
+from tests.helpers.corruption import saved_linear
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:orbax.*")
@@ -189,7 +189,7 @@ def test_safetensors_know_tied_weights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["changed", "truncated"])
 def test_a_corrupt_checkpoint_is_noticed(how: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.corruption", how, str(tmp_path / "c")]
+    command = [sys.executable, "-m", "tests.helpers.corruption", how, str(tmp_path / "c")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 

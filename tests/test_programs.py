@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.agreement import close
-from tests.tolerances import LOSSES
-
-from .programs import PROGRAMS
+from tests.helpers.agreement import close
+from tests.helpers.programs import PROGRAMS
+from tests.helpers.tolerances import LOSSES
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -13,8 +13,8 @@ import torch
 from tenax import words
 from tenax.dispatch import jax_config
 from tenax.kernels.fft import fft_norm
-from tests.agreement import close
-from tests.tolerances import COMPOSED
+from tests.helpers.agreement import close
+from tests.helpers.tolerances import COMPOSED
 
 jax_config.configure()  # JAX honours 64-bit dtypes
 

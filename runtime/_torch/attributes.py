@@ -1,8 +1,8 @@
 """The private attributes of torch objects that the package uses, by class.
 
 Binding an object's attribute to a name in the seam would require a function call at each use. They are listed here
-instead: `tests/test_seams.py` rejects an underscored attribute that is neither the package's own nor in this table, and
-`tenax doctor` looks up each of them.
+instead: `tests/structure/test_seams.py` rejects an underscored attribute that is neither the package's own nor in this
+table, and `tenax doctor` looks up each of them.
 """
 
 from __future__ import annotations

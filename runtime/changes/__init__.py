@@ -2,8 +2,8 @@
 
 Adding a device to torch requires changes to process-wide state. `PATCHES` lists the attributes that are replaced or
 added, and `tenax.patches` refuses to replace any other; `ENTRIES` lists the registrations. docs/side-effects.md is
-generated from the table (`tenax changes --write`), `tenax doctor` verifies it, and tests/test_patches.py compares it
-with what a process actually changed.
+generated from the table (`tenax changes --write`), `tenax doctor` verifies it, and tests/changes/test_patches.py
+compares it with what a process actually changed.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def marker(index: int) -> jax.Array:
     """A small array that is ready once everything that this thread has dispatched or recorded for a device is done.
 
     XLA executes the programs of a thread in the order in which they were dispatched, on the CPU too (jax 0.10;
-    tests/test_streams.py).
+    tests/device/test_streams.py).
     """
     run_recorded()
     program, argument = _program(index)

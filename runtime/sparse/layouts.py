@@ -3,7 +3,7 @@
 torch builds them from index and value tensors of any device. Most of its sparse CPU kernels only call other ops on
 those tensors, and are used unchanged (`borrowed.py`). The rest, which read host memory, are rewritten in `coo.py` and
 `compressed.py`. An op in none of these tables raises. The risk is that a borrowed kernel that does read memory would
-crash the process, so tests/test_sparse.py calls each one and must be run with each new torch release.
+crash the process, so tests/sparse/test_layouts.py calls each one and must be run with each new torch release.
 """
 
 from __future__ import annotations

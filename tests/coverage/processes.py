@@ -1,4 +1,4 @@
-"""The results of torch's own tests of process groups, which `python -m tests.distributed_suite` writes."""
+"""The results of torch's own tests of process groups, which `python -m tests.distributed.torch_suite` writes."""
 
 from __future__ import annotations
 

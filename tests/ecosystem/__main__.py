@@ -57,7 +57,7 @@ def run(name: str) -> Row:
         return Row(name, installed, f"{UNIMPORTABLE}, tenax or not: {reason}")
     command = [sys.executable, "-m", "tests.ecosystem", "--one", name]
     if name in SUITES:
-        command = [sys.executable, "-m", "pytest", "-q", "tests/test_trainers.py", "-k", name]
+        command = [sys.executable, "-m", "pytest", "-q", "tests/integrations/test_trainers.py", "-k", name]
     began = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     seconds = round(time.perf_counter() - began)

@@ -1,0 +1,102 @@
+"""Arguments of unusual kinds give what they give on the CPU, or the CPU's error: masks of bytes, numbers of the host,
+integers of other widths, numbers of a wrong kind, results of a wrong shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from tests.helpers.agreement import close
+
+Make = Callable[[str], torch.Tensor]
+
+
+def ramp(device: str, *shape: int) -> torch.Tensor:
+    return torch.arange(1.0, 1 + torch.Size(shape).numel()).view(shape).to(device)
+
+
+def written(tensor: torch.Tensor, write: Callable[[torch.Tensor], object]) -> torch.Tensor:
+    write(tensor)
+    return tensor
+
+
+def byte_mask(device: str) -> torch.Tensor:
+    return torch.tensor([1, 0, 1], dtype=torch.uint8, device=device)
+
+
+VALUES: dict[str, Make] = {
+    "a byte mask that accumulates": lambda d: written(
+        ramp(d, 3), lambda x: x.index_put_((byte_mask(d),), torch.tensor(2.0, device=d), accumulate=True)
+    ),
+    "a byte mask of rows": lambda d: written(
+        ramp(d, 3, 2), lambda x: x.index_put_((byte_mask(d),), ramp(d, 2, 2), accumulate=True)
+    ),
+    "lengths of 32 bits": lambda d: torch.segment_reduce(
+        ramp(d, 5), "sum", lengths=torch.tensor([2, 3], dtype=torch.int32, device=d)
+    ),
+    "lengths of 64 bits": lambda d: torch.segment_reduce(ramp(d, 5), "max", lengths=torch.tensor([2, 3], device=d)),
+    "a masked mean": lambda d: torch.masked.mean(ramp(d, 2, 3), 1, mask=ramp(d, 2, 3) > 2),
+    "a masked mean of all": lambda d: torch.masked.mean(ramp(d, 2, 3), mask=ramp(d, 2, 3) > 2),
+    "a masked softmax": lambda d: torch.masked.softmax(ramp(d, 2, 3), 1, mask=ramp(d, 2, 3) > 2),
+    "a masked variance": lambda d: torch.masked.var(ramp(d, 2, 3), 1, mask=ramp(d, 2, 3) > 2, unbiased=False),
+    "a masked maximum": lambda d: torch.masked.amax(ramp(d, 2, 3), 1, mask=ramp(d, 2, 3) > 2),
+    "a value of the host": lambda d: ramp(d, 3).index_fill(0, torch.tensor([1], device=d), torch.tensor(7.0)),
+    "a value of the host in place": lambda d: written(
+        ramp(d, 3), lambda x: x.index_fill_(0, torch.tensor([1], device=d), torch.tensor(7.0))
+    ),
+}
+ERRORS: dict[str, Make] = {
+    **{
+        f"{name}_ with a larger operand": lambda d, name=name: getattr(ramp(d, 3), f"{name}_")(ramp(d, 2, 3))
+        for name in ("fmod", "ge", "gt", "le", "remainder", "add")
+    },
+    **{
+        f"{name} of integers with a real alpha": lambda d, name=name: getattr(torch, name)(
+            torch.ones(2, dtype=torch.int32, device=d), torch.ones(2, dtype=torch.int32, device=d), alpha=1.5
+        )
+        for name in ("add", "sub")
+    },
+    "add of floats with a complex alpha": lambda d: torch.add(ramp(d, 2), ramp(d, 2), alpha=1j),
+    "add of bools with a real alpha": lambda d: torch.add(ramp(d, 2) > 0, ramp(d, 2) > 0, alpha=1.5),
+    "segments without lengths": lambda d: torch.segment_reduce(ramp(d, 5), "sum"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8:UserWarning")
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_is_that_of_the_cpu(name: str) -> None:
+    close(VALUES[name]("jax"), VALUES[name]("cpu"))
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_is_that_of_the_cpu(name: str) -> None:
+    with pytest.raises(Exception) as expected:  # noqa: PT011 (whatever torch raises)
+        ERRORS[name]("cpu")
+    with pytest.raises(type(expected.value), match=re.escape(str(expected.value).splitlines()[0])):
+        ERRORS[name]("jax")
+
+
+def test_an_operator_of_a_program_has_an_autograd_kernel_for_the_device() -> None:
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            with torch._C._AutoDispatchBelowAutograd():
+                return torch.ops.tenax_test_kinds.twice(x)
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            return gradient * 3  # so that its kernel is seen to be used
+
+    library = torch.library.Library("tenax_test_kinds", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x * 2, "CompositeExplicitAutograd")
+    library.impl("twice", Twice.apply, "AutogradPrivateUse1")
+    x = torch.ones(3, device="jax", requires_grad=True)
+    y = torch.ops.tenax_test_kinds.twice(x)
+    y.sum().backward()
+    assert y.tolist() == [2, 2, 2]
+    assert x.grad.tolist() == [3, 3, 3]

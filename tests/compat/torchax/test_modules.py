@@ -1,0 +1,280 @@
+"""Modules, checkpoints and remaining names of torchax."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import torch
+from flax import linen
+from torch import nn
+
+import tenax.compat.torchax as torchax
+from tenax.compat.torchax.interop import (
+    JittableModule,
+    call_jax,
+    gradient_checkpoint,
+    jax_jit,
+    jax_value_and_grad,
+    torch_view,
+)
+from tenax.errors import TraceError
+from tests.helpers.agreement import close
+
+
+@pytest.fixture(autouse=True)
+def promotion() -> Iterator[None]:
+    """These programs are written for JAX's usual promotion."""
+    with jax.numpy_dtype_promotion("standard"):
+        yield
+
+
+def test_the_key_of_an_environment_stays_until_something_is_drawn() -> None:
+    env = torchax.default_env()
+    key = jax.random.key(7)
+    env.prng_key = key
+    assert env.prng_key is key
+    torch.rand(2, device="jax")
+    assert not jnp.array_equal(jax.random.key_data(env.prng_key), jax.random.key_data(key))
+    env.manual_seed(3)
+    first = jax.random.key_data(env.prng_key)
+    assert jnp.array_equal(first, jax.random.key_data(env.prng_key))
+    env.get_and_rotate_prng_key()
+    assert not jnp.array_equal(first, jax.random.key_data(env.prng_key))
+    with env.override_property(prng=key):
+        assert env.prng_key is key
+
+
+class Dropped(linen.Module):
+    """A linen module that draws while it is initialized."""
+
+    @linen.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        return linen.Dense(4)(linen.Dropout(0.5, deterministic=False)(x))
+
+
+def test_a_flax_module_starts_with_the_values_of_flax() -> None:
+    env = torchax.default_env()
+    x = jnp.ones((2, 3))
+    for flax_module in (linen.Dense(4), Dropped()):
+        expected = flax_module.init(env.prng_key, x)
+        module = torchax.flax.FlaxNNModule(env, flax_module, (x,))
+        name = "params.kernel" if flax_module.name is None and isinstance(flax_module, linen.Dense) else None
+        kernel = module.get_parameter(name or "params.Dense_0.kernel").detach()
+        close(kernel, jax.tree.leaves(expected)[1])
+        other = torchax.flax.FlaxNNModule(env, flax_module, (x,))
+        assert not torch.equal(other.get_parameter(name or "params.Dense_0.kernel"), kernel)
+
+
+def test_layers_of_the_cpu_are_scanned_with_a_policy() -> None:
+    torch.manual_seed(0)
+    layers = [nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(3)]
+    x = torch.rand(2, 3)
+    expected = nn.Sequential(*layers)(x)
+    expected.sum().backward()
+    counts = []
+    for policy in (None, jax.checkpoint_policies.everything_saveable):
+        scanned = torchax.train.ScannedModule(layers, checkpoint_policy=policy)
+        assert layers[0][0].weight.device.type == "cpu"
+        assert set(scanned.state_dict()) == {f"{i}.0.{n}" for i in range(3) for n in ("weight", "bias")}
+        result = scanned(x.to("jax"))
+        close(result, expected)
+        result.sum().backward()
+        close(scanned.get_parameter("layer.0.weight").grad[1], layers[1][0].weight.grad)
+        counts.append(_tanhs(scanned, x))
+    assert counts[0] > counts[1]  # computed again
+
+
+def _tanhs(module: nn.Module, x: torch.Tensor) -> int:
+    gradient = jax.grad(lambda x: torchax.interop.call_torch(module, x).sum())
+    return str(jax.make_jaxpr(gradient)(x.numpy())).count("tanh")
+
+
+def test_a_checkpointed_function_takes_the_options_of_jax() -> None:
+    x = torch.rand(4, device="jax")
+    plain = x.clone().requires_grad_()
+    (plain.sin() * 2).exp().sum().backward()
+    for options in (
+        {"policy": jax.checkpoint_policies.nothing_saveable},
+        {"policy": jax.checkpoint_policies.dots_saveable, "prevent_cse": False},
+        {"static_argnums": (1,), "prevent_cse": False},
+    ):
+        function = gradient_checkpoint(lambda x, n: (x.sin() * n).exp(), options)
+        leaf = x.clone().requires_grad_()
+        function(leaf, 2).sum().backward()
+        close(leaf.grad, plain.grad)
+        close(jax_value_and_grad(lambda x, function=function: function(x, 2).sum())(x)[1], plain.grad)
+    weight = torch.ones(4, device="jax", requires_grad=True)
+    closing = gradient_checkpoint(lambda x: x * weight, {"policy": jax.checkpoint_policies.nothing_saveable})
+    with pytest.raises(TraceError, match="closes over a tensor that requires a gradient"):
+        closing(x.clone().requires_grad_())
+    dropout = gradient_checkpoint(nn.functional.dropout, {"policy": jax.checkpoint_policies.nothing_saveable})
+    leaf = torch.ones(64, device="jax", requires_grad=True)
+    out = dropout(leaf, 0.5)
+    out.sum().backward()
+    close(leaf.grad, out.detach())
+    assert (out == 0).any()
+
+
+def test_a_function_argument_that_hides_a_gradient_raises() -> None:
+    weight = torch.ones((), device="jax", requires_grad=True)
+    x = torch.rand(3, device="jax")
+    scan = torch_view(jax.lax.scan)
+
+    def total(x: torch.Tensor) -> torch.Tensor:
+        return scan(lambda c, e: (c + e * weight, None), torch.zeros((), device="jax"), x)[0]
+
+    close(total(x), x.sum())
+    with pytest.raises(TraceError, match="closes over a tensor that requires a gradient"):
+        total(x.clone().requires_grad_())
+
+
+def test_a_jittable_module_passes_for_its_module() -> None:
+    class Twice(nn.Linear):
+        def twice(self, x: torch.Tensor) -> torch.Tensor:
+            return 2 * self(x)
+
+    model = Twice(3, 2).to("jax")
+    jittable = JittableModule(model)
+    assert isinstance(jittable, Twice)
+    assert isinstance(jittable, JittableModule)
+    x = torch.ones(1, 3, device="jax")
+    close(jittable.jittable_call("forward", x), model(x))
+    assert torch.equal(jittable.jittable_call("twice", x), jittable.jittable_call("twice", x))
+    close(jittable.jittable_call("twice", x), 2 * model(x))
+    assert type(copy.deepcopy(jittable)) is JittableModule
+
+
+def test_a_checkpoint_keeps_the_keys_of_dicts(tmp_path: Path) -> None:
+    state = {
+        "optimizer": {
+            "state": {0: {"step": 3, "exp_avg": torch.ones(2, device="jax")}, 1: {}},
+            "groups": [{"lr": 0.1}],
+        },
+        "mixed": {True: (1, [2.5]), 1.5: "text", "a": None, -3: {}},
+        "epoch": 7,
+    }
+    torchax.checkpoint.save_checkpoint(state, str(tmp_path / "a"), step=7)
+    loaded = torchax.load_checkpoint(str(tmp_path / "a"))
+    close(loaded["optimizer"]["state"][0].pop("exp_avg"), np.ones(2))
+    state["optimizer"]["state"][0].pop("exp_avg")  # type: ignore[index]
+    assert loaded == state
+    assert [type(k) for k in loaded["mixed"]] == [bool, float, str, int]
+    with pytest.raises(TypeError, match="the key"):
+        torchax.save_checkpoint({torch.float32: 1}, str(tmp_path / "b"))
+    torch.save(state, tmp_path / "c.pt")
+    assert torchax.load_checkpoint(str(tmp_path / "c.pt")) == state
+
+
+OPTIMIZERS = {
+    "empty states": optax.chain(optax.clip(1.0), optax.adamw(0.1)),
+    "masked": optax.masked(optax.adam(0.1), lambda tree: jax.tree.map(lambda x: x.ndim > 1, tree)),
+    "several steps": optax.MultiSteps(optax.adam(0.1), 2).gradient_transformation(),
+    "hyperparameters": optax.inject_hyperparams(optax.sgd)(0.1, momentum=0.9),
+}
+
+
+@pytest.mark.parametrize("form", ["orbax", "torch"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_state_of_optax_goes_through_a_checkpoint(name: str, form: str, tmp_path: Path) -> None:
+    optimizer, weights = OPTIMIZERS[name], nn.Linear(2, 2).to("jax").state_dict()
+    state = call_jax(optimizer.init, weights)
+    for _ in range(2):
+        updates, state = call_jax(optimizer.update, weights, state, weights)
+    path = str(tmp_path / "a")
+    if form == "orbax":
+        torchax.save_checkpoint(state, path)
+    else:
+        torch.save(state, path)
+    loaded = torchax.load_checkpoint(path)
+    assert jax.tree.structure(loaded) == jax.tree.structure(state)
+    updates, _ = call_jax(optimizer.update, weights, state, weights)
+    close(call_jax(optimizer.update, weights, loaded, weights)[0]["weight"], updates["weight"])
+
+
+class Cache:
+    """As `transformers.DynamicCache`: a class that no registry knows, with layers of another one."""
+
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.layers = [Layer(keys), Layer(2 * keys)]
+        self.length, self.kind, self.dtype = keys.shape[0], "dynamic", keys.dtype
+
+
+class Layer:
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.keys, self.values = keys, None
+
+
+class Endless:
+    """An object that leads back to itself."""
+
+    itself: Endless
+    x: torch.Tensor
+
+
+class Decoder(nn.Linear):
+    def forward(self, x: torch.Tensor, cache: Cache | None = None) -> tuple[torch.Tensor, Cache]:
+        known = [] if cache is None else [cache.layers[1].keys]
+        return super().forward(x), Cache(torch.cat([*known, super().forward(x)]))
+
+
+def test_results_of_a_class_that_jax_does_not_know_come_back() -> None:
+    model, x = Decoder(2, 2).to("jax"), torch.ones(1, 2, device="jax")
+    jittable = JittableModule(model)
+    _, cache = jittable(x)
+    assert (type(cache), cache.length, cache.kind, cache.dtype) == (Cache, 1, "dynamic", torch.float32)
+    assert type(cache.layers[1]) is Layer
+    assert cache.layers[1].values is None
+    _, longer = jittable(x, cache)
+    assert longer.length == 2
+    close(longer.layers[1].keys, model(x, model(x)[1])[1].layers[1].keys)
+    longer.layers[1].keys.sum().backward()
+    assert model.weight.grad is not None
+    found = jax_jit(lambda x: {"made": model(x)[1]})(x)["made"]
+    close(found.layers[0].keys, model(x)[0])
+    endless = Endless()
+    endless.itself, endless.x = endless, x
+    with pytest.raises(TypeError, match="not a valid JAX type"):
+        jax_jit(lambda x: endless)(x)
+
+
+def test_an_optimizer_of_torch_goes_through_a_checkpoint(tmp_path: Path) -> None:
+    model = nn.Linear(2, 2).to("jax")
+    optimizer = torch.optim.Adam(model.parameters())
+    model(torch.ones(1, 2, device="jax")).sum().backward()
+    optimizer.step()
+    torchax.save_checkpoint(optimizer.state_dict(), str(tmp_path / "a"))
+    other = torch.optim.Adam(model.parameters())
+    other.load_state_dict(torchax.load_checkpoint(str(tmp_path / "a")))
+    for ours, theirs in zip(other.state.values(), optimizer.state.values(), strict=True):
+        close(ours["exp_avg"], theirs["exp_avg"])
+        close(ours["step"], theirs["step"])
+
+
+def test_exported_programs_have_their_avals_and_raw_form() -> None:
+    model = nn.Linear(3, 2)
+    batch = torch.export.Dim("batch")
+    program = torch.export.export(model, (torch.ones(4, 3),), dynamic_shapes=({0: batch},))
+    (aval,) = torchax.export.extract_avals(program)
+    assert (len(aval.shape), aval.shape[1], aval.dtype) == (2, 3, np.float32)
+    assert not isinstance(aval.shape[0], int)
+    names, tensors, function = torchax.export.exported_program_to_jax(program, export_raw=True)
+    assert names == ["weight", "bias"]
+    close(function([t.jax() for t in tensors], (jnp.ones((2, 3)),))[0], model(torch.ones(2, 3)))
+
+
+def test_small_modules_have_their_names() -> None:
+    original: list[Any] = [1, "a", 2]
+    parts = torchax.util.partition(original, lambda x: isinstance(x, int))
+    assert parts == ([1, None, 2], [None, "a", None])
+    assert torchax.util.merge(*parts) == original
+    assert isinstance(torch.ones(2, device="jax")[:1], torchax.view.View)
+    assert torchax.types.JaxValue is not None
+    assert call_jax(jnp.sin, torch.ones(1, device="jax")).device.type == "jax"

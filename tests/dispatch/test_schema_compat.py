@@ -1,0 +1,74 @@
+"""Torch releases that differ from what a lowering was written against."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import tenax  # noqa: F401
+from tenax.aten.registry import signature_of
+from tenax.dispatch.schema_compat import adapt_arguments
+from tenax.dispatch.signature import parameters_of
+from tenax.generated.table import ROWS
+from tests.helpers.agreement import close
+
+
+def lowering(x: object, n: int = 1, *, dtype: object, rng: object = None) -> object:
+    return x
+
+
+ACCEPTED, NEEDED = parameters_of(lowering)
+
+
+def test_every_row_that_the_installed_torch_has_is_registered_and_fits_its_schema() -> None:
+    torch.ones(1, device="jax")
+    held = set(torch._C._dispatch_get_all_op_names())
+    for name in (name for name in ROWS if f"aten::{name}" in held):
+        assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "PrivateUse1"), name
+        signature = signature_of(name)
+        given = {s.parameter for s in signature.arguments if s.kind not in ("dropped", "device", "generator")}
+        given -= {signature.arguments[i].parameter for i in signature.outs}
+        accepted, needed = parameters_of(signature.lowering)
+        assert needed <= given <= accepted, name
+
+
+def test_a_renamed_argument_reaches_its_lowering() -> None:
+    def gradient(device: str) -> torch.Tensor:
+        x = torch.arange(6.0, device=device).reshape(3, 2).requires_grad_()
+        torch.pdist(x * x).sum().backward()
+        return x.grad.cpu()
+
+    close(gradient("jax"), gradient("cpu"))
+
+
+def test_an_argument_that_the_lowering_does_not_know_is_left_out_at_its_default() -> None:
+    assert adapt_arguments("f", {"x": 1, "new": 2}, {"new": 2}, ACCEPTED, NEEDED) == {"x": 1}
+    assert adapt_arguments("f", {"x": 1, "new": None}, {"new": None}, ACCEPTED, NEEDED) == {"x": 1}
+
+
+@pytest.mark.parametrize(("value", "default"), [(3, 2), (True, 1), (torch.ones(2), None)])
+def test_an_argument_that_the_lowering_does_not_know_is_refused_otherwise(value: object, default: object) -> None:
+    with pytest.raises(NotImplementedError, match=rf"f: the argument `new` of torch {torch.__version__[:4]}"):
+        adapt_arguments("f", {"x": 1, "new": value}, {"new": default}, ACCEPTED, NEEDED)
+
+
+def test_an_argument_that_the_lowering_needs_and_torch_lacks_is_named() -> None:
+    with pytest.raises(NotImplementedError, match="has no argument `x`; expected the schema of a release"):
+        adapt_arguments("f", {"n": 1}, {}, ACCEPTED, NEEDED)
+
+
+@pytest.mark.skipif(not hasattr(torch.linalg, "polar"), reason="torch.linalg.polar is new in torch 2.14")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex64])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 2)])
+def test_polar_and_the_root_of_a_matrix_are_those_of_the_cpu(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    def run(device: str) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        x = torch.randn(shape, dtype=dtype).to(device).requires_grad_()
+        u, h = torch.linalg.polar(x)
+        root = torch.linalg.matrix_sqrth(x.mH @ x)
+        (u.abs().sum() + h.abs().sum() + root.abs().sum()).backward()
+        return [t.detach().cpu() for t in (u, h, root, x.grad)]
+
+    for found, wanted in zip(run("jax"), run("cpu"), strict=True):
+        close(found, wanted)
+        assert found.stride() == wanted.stride()

@@ -1,0 +1,67 @@
+"""What compiled training steps keep in memory, and what they give up."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import jax
+import torch
+from torch import nn
+
+import tenax
+from tests.helpers.training import trainer
+
+
+def test_no_array_of_the_trace_is_kept() -> None:
+    def count() -> int:
+        gc.collect()
+        return sum(a.shape == (170, 230) for a in jax.live_arrays())
+
+    model = nn.Linear(230, 170, bias=False).to("jax")
+    step, _ = trainer(model, "AdamW", {"lr": 0.01}, zero_last=True)
+    step = tenax.jit(step)
+    x, y = torch.ones(4, 230, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
+    before = count()
+    for _ in range(3):
+        step(x, y)
+    assert before == 1 and count() == 3  # the weight and two moments
+    forward = tenax.jit(model)
+    forward(x)
+    forward(x).sum().backward()
+    model.zero_grad()
+    step(x, y)
+    assert count() == 3
+
+
+def test_what_repeated_calls_keep_is_given_up_when_it_is_replaced() -> None:
+    model = nn.Linear(3, 2, bias=False).to("jax")
+    forward, x = tenax.jit(model), torch.ones(4, 3, device="jax")
+
+    @tenax.jit
+    def shrink() -> None:
+        with torch.no_grad():
+            model.weight.mul_(0.5)
+
+    with torch.no_grad():
+        for change in (lambda: model.weight.add_(2), shrink, lambda: model.weight.mul_(4), model.weight.zero_):
+            for _ in range(3):
+                assert torch.equal(forward(x), x @ model.weight.T)
+            replaced = weakref.ref(model.weight.jax())
+            change()
+            torch.jax.synchronize()  # a write that waits for its executable holds what it reads
+            gc.collect()
+            assert replaced() is None or replaced().is_deleted()
+            assert torch.equal(forward(x), x @ model.weight.T)
+
+
+def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
+    model = nn.Linear(256, 256).to("jax")
+    step, _ = trainer(model, "SGD", {"lr": 0.1, "momentum": 0.9}, decay=False, zero_last=True)
+    step = tenax.jit(step)
+    x, y = torch.ones(4, 256, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax")
+    for _ in range(2):
+        step(x, y)
+    state = 2 * sum(p.nbytes for p in model.parameters())
+    # The first step makes the momentum and has a program of its own.
+    assert max(program.aliased_bytes for program in tenax.explain(step).programs) >= state

@@ -1,0 +1,269 @@
+"""Numbers, groups and state of optimizers that change between the calls of a compiled training step."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+
+import tenax
+from tenax.errors import TraceError
+from tests.helpers.agreement import close
+from tests.helpers.tolerances import COMPOSED, LOSSES, ROUNDED
+from tests.helpers.training import assert_same_state, both, data, mlp, trainer
+
+
+def after_changes(key: str, values: Sequence[float], *allowance: Any) -> Any:
+    """The compiled step that trained once with each value of a hyperparameter of SGD, as CPU torch did."""
+    x, y = data()
+    reference, ours = both(mlp(6, 8, 4))
+    expected, theirs = trainer(reference, "SGD", {"lr": 0.1}, decay=False, zero_last=True)
+    step, optimizer = trainer(ours, "SGD", {"lr": 0.1}, decay=False, zero_last=True)
+    step = tenax.jit(step)
+    for value in values:
+        for one in (theirs, optimizer):
+            one.param_groups[0][key] = value
+        expected(x, y)
+        step(x.to("jax"), y.to("jax"))
+    assert_same_state(ours, reference, *allowance)
+    return step
+
+
+def test_a_changed_learning_rate_does_not_compile_again() -> None:
+    assert len(after_changes("lr", (0.1, 0.03, 0.5)).history) == 1
+
+
+def test_a_number_that_changes_compiles_once_more_and_says_so() -> None:
+    step = after_changes("weight_decay", (0.1, 0.2, 0.3, 0.25, 0.0, 0.4), ROUNDED)
+    reasons = [compilation.reason for compilation in step.history]
+    assert reasons[1] == "optimizer.param_groups[0].weight_decay was 0.1 and is 0.2"
+    assert len(reasons) == 3  # and 0.0, by which the optimizer decays nothing
+
+
+@pytest.mark.parametrize("kind", ["RMSprop", "Adam"])
+def test_a_group_whose_parameters_get_no_gradient_is_added(kind: str) -> None:
+    x, y = data()
+    reference, ours = both(mlp(6, 8, 4))
+
+    def make(model: nn.Module):
+        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.01)
+
+        def step(x: torch.Tensor, y: torch.Tensor) -> None:
+            optimizer.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            optimizer.step()
+
+        return step, optimizer
+
+    (expected, theirs), (step, optimizer) = make(reference), make(ours)
+    step = tenax.jit(step)
+    for number in range(4):
+        if number == 2:  # its learning rate is one more number, which the program does not use
+            theirs.add_param_group({"params": [nn.Parameter(torch.ones(3))], "lr": 0.5})
+            optimizer.add_param_group({"params": [nn.Parameter(torch.ones(3, device="jax"))], "lr": 0.5})
+        expected(x, y)
+        step(x.to("jax"), y.to("jax"))
+    assert_same_state(ours, reference, COMPOSED)
+
+
+CYCLED: list[tuple[str, dict[str, object]]] = [
+    ("SGD", {"momentum": 0.9}),
+    ("AdamW", {}),
+    ("Adam", {"foreach": False}),
+    ("SGD", {"momentum": 0.9, "weight_decay": 0.1, "fused": True}),
+    ("AdamW", {"fused": True}),
+    ("Adam", {"fused": True, "amsgrad": True}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), CYCLED, ids=str)
+@pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
+def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[str, object], inside: bool) -> None:
+    x, y = data()
+    reference, ours = both(mlp(6, 8, 4))
+
+    def make(model: nn.Module):
+        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.01, **options)
+        cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=8)
+
+        def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            if inside:
+                cycle.step()
+            optimizer.zero_grad()
+            return loss
+
+        return step, optimizer, cycle
+
+    expected, theirs, their_cycle = make(reference)
+    step, optimizer, cycle = make(ours)
+    step = tenax.jit(step)
+    for _ in range(6):
+        expected(x, y)
+        step(x.to("jax"), y.to("jax"))
+        if not inside:
+            their_cycle.step()
+            cycle.step()
+    assert_same_state(ours, reference, COMPOSED)
+    # A momentum buffer comes to be in the first step; outside, the momentum is seen to change in the second.
+    assert len(step.history) <= 2
+    for key in ("lr", "momentum", "betas"):
+        assert optimizer.param_groups[0].get(key) == theirs.param_groups[0].get(key)
+
+
+def test_a_sequence_of_schedulers_reports_the_rate_that_it_has_set() -> None:
+    # Until its milestone, the sequence and its first scheduler share one list of rates.
+    schedulers = torch.optim.lr_scheduler
+    x, y = data()
+    reports = []
+    for model in both(mlp(6, 8, 4)):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        parts = [schedulers.LinearLR(optimizer, 0.1, total_iters=3), schedulers.ExponentialLR(optimizer, 0.9)]
+        schedule = schedulers.SequentialLR(optimizer, parts, [3])
+
+        def step(x: torch.Tensor, y: torch.Tensor, model=model, optimizer=optimizer, schedule=schedule) -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            return loss
+
+        device = next(model.parameters()).device
+        run, rates = tenax.jit(step) if device.type == "jax" else step, []
+        for _ in range(6):
+            run(x.to(device), y.to(device))
+            rates.append((schedule.get_last_lr(), schedule.state_dict()["_schedulers"][0]["_last_lr"]))
+        reports.append(rates)
+    assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "Adagrad"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_numbers_of_a_fused_optimizer_change_without_a_new_program(kind: str, index: int) -> None:
+    x, y = data()
+    reference = mlp(6, 8, 4)
+    ours = copy.deepcopy(reference).to(f"jax:{index}")
+    expected, theirs = trainer(reference, kind, {"lr": 0.01, "weight_decay": 0.01, "fused": True})
+    step, optimizer = trainer(ours, kind, {"lr": 0.01, "weight_decay": 0.01, "fused": True})
+    step = tenax.jit(step)
+    for number in range(6):
+        for each in (theirs, optimizer):
+            each.param_groups[0]["weight_decay"] = 0.01 * max(number, 1)
+            if "betas" in each.param_groups[0]:
+                each.param_groups[0]["betas"] = (0.9 - 0.01 * number, 0.999 - 0.001 * number)
+        expected(x, y)
+        step(x.to(f"jax:{index}"), y.to(f"jax:{index}"))
+    assert_same_state(ours, reference, COMPOSED)
+    assert len(step.history) <= 3  # constants, the state that the first step made, inputs
+
+
+def test_a_state_that_is_loaded_between_steps_counts() -> None:
+    def losses_and_momenta(device: str) -> list[float]:
+        weight = nn.Parameter(torch.ones(2, device=device))
+        optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
+        seen: list[float] = []
+
+        def step() -> None:
+            weight.square().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+        step = tenax.jit(step) if device == "jax" else step
+        step()
+        first = copy.deepcopy(optimizer.state_dict())
+        for load in (False, True, False, True):
+            if load:
+                optimizer.load_state_dict(copy.deepcopy(first))
+            step()
+            seen += [weight[0].item(), optimizer.state[weight]["momentum_buffer"][0].item()]
+        handle = optimizer.register_step_post_hook(lambda *_: weight.data.mul_(2))
+        step()
+        handle.remove()
+        return [*seen, weight[0].item()]
+
+    close(torch.tensor(losses_and_momenta("jax")), torch.tensor(losses_and_momenta("cpu")), ROUNDED)
+
+
+def test_a_gradient_that_a_step_only_looks_for_counts() -> None:
+    early, late, frozen = (nn.Parameter(torch.ones(2, device="jax")) for _ in range(3))
+    optimizer = torch.optim.SGD([early, late, frozen], lr=0.25)
+    step = tenax.jit(lambda: optimizer.step())
+    early.sum().backward()
+    step()
+    late.sum().backward()
+    step()
+    frozen.sum().backward()
+    frozen.requires_grad_(False)
+    step()
+    assert [p[0].item() for p in (early, late, frozen)] == [0.25, 0.5, 0.75]
+
+
+def test_a_learning_rate_that_the_step_sets_itself_is_set_by_each_call() -> None:
+    def losses_and_rates(jit: Any) -> list[Any]:
+        torch.manual_seed(0)
+        model = mlp(6, 4, 2).to("jax")
+        optimizer = torch.optim.SGD(list(model.parameters())[:2], 0.1, momentum=0.9)
+        calls = 0
+
+        @jit
+        def step(x: torch.Tensor) -> torch.Tensor:
+            nonlocal calls
+            calls += 1
+            if calls == 2:
+                optimizer.add_param_group({"params": list(model.parameters())[2:], "lr": 0.01})
+            optimizer.param_groups[0]["lr"] = 0.1 * min(1, calls / 3)
+            loss = model(x).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            for group in optimizer.param_groups:
+                group["lr"] *= 0.5
+            return loss
+
+        x = data()[0].to("jax")
+        losses = [step(x).item() for _ in range(5)]
+        return [*losses, *(group["lr"] for group in optimizer.param_groups)]
+
+    close(torch.tensor(losses_and_rates(tenax.jit)), torch.tensor(losses_and_rates(lambda f: f)), LOSSES)
+
+
+def test_a_learning_rate_is_set_by_a_scheduler_or_by_the_step() -> None:
+    weight = nn.Parameter(torch.ones(2, device="jax"))
+    optimizer = torch.optim.SGD([weight], 0.1)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+
+    @tenax.jit
+    def step() -> None:
+        weight.square().sum().backward()
+        optimizer.step()
+        schedule.step()
+        optimizer.param_groups[0]["lr"] = 0.5
+
+    with pytest.raises(TraceError, match=r"sets .*lr itself, which a scheduler moves"):
+        step()
+    assert optimizer.param_groups[0]["lr"] == 0.1 and schedule.last_epoch == 0
+
+
+@pytest.mark.parametrize("device", ["jax", "cpu"])
+def test_an_optimizer_that_does_not_step_has_no_state_of_parameters_that_are_frozen_or_elsewhere(device: str) -> None:
+    weight = torch.nn.Parameter(torch.ones(2, device="jax"))
+    frozen = torch.nn.Parameter(torch.ones(2, device=device))
+    frozen.grad = torch.ones_like(frozen)
+    frozen.requires_grad_(False)
+    optimizer = torch.optim.AdamW([weight, frozen])
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        if x.requires_grad:
+            optimizer.step()
+        return x * weight
+
+    tenax.jit(step)(torch.ones(2, device="jax"))
+    assert not optimizer.state

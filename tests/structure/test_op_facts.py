@@ -1,0 +1,52 @@
+"""What the runtime knows of single operators stands in the specs, not in the code that runs every operator."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tenax._torch.dispatcher import operator_names
+from tenax.aten.prepare import PREPARATIONS
+from tenax.aten.result_layouts import CORRECTIONS
+from tenax.codegen import traits
+from tenax.dispatch.product_rewrite import REWRITES
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
+GENERAL = sorted(p for part in ("dispatch", "_jit", "compile") for p in (RUNTIME / part).glob("*.py"))
+OPERATORS = {n.removeprefix("aten::").partition(".")[0] for n in operator_names() if n.startswith("aten::")}
+# Names of operators that are words of English, or of arguments and attributes, too.
+WORDS = {"pin_memory", "requires_grad", *(n for n in OPERATORS if n.isalpha() and n.islower())}
+
+
+def operators_named(source: str) -> Iterator[tuple[int, str]]:
+    """The strings and attributes that name an operator of aten, or that look for a part of such a name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.removeprefix("aten::").partition(".")[0]
+            is_part = len(name) > 8 and "_" in name and any(name in operator for operator in OPERATORS)
+            is_word = name in WORDS and "aten::" not in node.value
+            if (name in OPERATORS or is_part) and not is_word:
+                yield node.lineno, node.value
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "aten":
+            yield node.lineno, node.attr
+
+
+@pytest.mark.parametrize("path", GENERAL, ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_code_for_every_operator_names_none(path: Path) -> None:
+    assert not [*operators_named(path.read_text())]
+
+
+@pytest.mark.parametrize(
+    "line", ['"batch_norm" in name', 'name in {"fill_.Scalar"}', 'name == "aten::add"', "torch.ops.aten.copy_.default"]
+)
+def test_a_name_of_an_operator_is_found(line: str) -> None:
+    assert [*operators_named(line)]
+
+
+def test_the_runtime_knows_the_words_of_the_specs() -> None:
+    assert PREPARATIONS.keys() == traits.PREPARATIONS.keys()
+    assert tuple(CORRECTIONS) == traits.RESULTS
+    assert tuple(REWRITES) == traits.REWRITES
