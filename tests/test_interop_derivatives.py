@@ -88,6 +88,7 @@ TWICE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "a product": lambda x: x.scatter_reduce(0, torch.tensor([0, 0, 1], device=x.device), x * x, "prod").sum(),
     "a determinant": lambda x: torch.linalg.det(torch.outer(x, x) + torch.diag(x)),
     "a pseudoinverse": lambda x: torch.linalg.pinv(torch.outer(x, x)).sum(),
+    "smooth functions at 0": lambda x: (F.mish(x - 1.25) + torch.special.i1(x - 1.25)).sum(),  # of which one is 0
     "norms": lambda x: x.norm(3) + x.clamp(0, 1).pow(3).sum() + x.cummax(0)[0].square().sum(),
 }
 
