@@ -272,7 +272,16 @@ def mish(self: Array) -> Array:
     Spec: ops_spec/activation.yaml
     """
     dtype, self = DEFAULT(self)
-    return cast(activation_kernels.mish(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return activation_kernels.mish(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: mish_backward(grad, self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def mish_backward(grad_output: Array, self: Array) -> Array:

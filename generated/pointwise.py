@@ -469,7 +469,17 @@ def logaddexp(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = DEFAULT(self, other)
-    return cast(pointwise_kernels.logaddexp(self=self, other=other), dtype)
+
+    def value(self: Array, other: Array) -> Array:
+        return pointwise_kernels.logaddexp(self=self, other=other)
+
+    def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
+        return {
+            "self": lambda: grad * jnp.conj(lax.logistic(self - other)),
+            "other": lambda: grad * jnp.conj(lax.logistic(other - self)),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, other=other), dtype)
 
 
 def logaddexp2(self: Array, other: Array) -> Array:
@@ -484,8 +494,8 @@ def logaddexp2(self: Array, other: Array) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
         return {
-            "self": lambda: grad / (1 + jnp.exp2(other - self)),
-            "other": lambda: grad / (1 + jnp.exp2(self - other)),
+            "self": lambda: grad * lax.logistic((self - other) * 0.6931471805599453),
+            "other": lambda: grad * lax.logistic((other - self) * 0.6931471805599453),
         }
 
     return cast(with_derivative(value, gradients, self=self, other=other), dtype)

@@ -398,7 +398,18 @@ def special_modified_bessel_i1(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(jax.scipy.special.i1(double(self)), dtype)
+
+    def value(self: Array) -> Array:
+        return jax.scipy.special.i1(double(self))
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: (
+                grad * (i0(double(self)) - jnp.where(self == 0, 0.5, result / jnp.where(self == 0, 1, double(self))))
+            ),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_modified_bessel_k0(self: Array) -> Array:

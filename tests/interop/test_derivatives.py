@@ -29,6 +29,7 @@ AT_ZERO: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "xlogy": lambda x: torch.xlogy(x, x.detach() * 0).sum(1) * torch.tensor([0.0, 1.0], device=x.device).exp(),
     "clamp at its bound": lambda x: x.clamp(x.detach(), x.detach() + 1) + (x * 0).clamp_max(0.0),
     "ties": lambda x: (x * 0).max(1)[0] + (x * 0).cummax(1)[0].sum(1) + (x * 0).median(),
+    "sums of exponentials": lambda x: torch.logaddexp(x * 0, x.detach() + torch.inf) + torch.logaddexp(x, x * 0),
     "atan2": lambda x: torch.atan2(x * 0, x * 0) + torch.copysign(x * 0, x),
     "powers of zero": lambda x: (x * 0) ** (x * 0),
     "rounded quotients": lambda x: torch.div(x, x.detach() * 0, rounding_mode="floor").isinf() * 1.0 + x,
@@ -87,6 +88,7 @@ TWICE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "a product": lambda x: x.scatter_reduce(0, torch.tensor([0, 0, 1], device=x.device), x * x, "prod").sum(),
     "a determinant": lambda x: torch.linalg.det(torch.outer(x, x) + torch.diag(x)),
     "a pseudoinverse": lambda x: torch.linalg.pinv(torch.outer(x, x)).sum(),
+    "smooth functions at 0": lambda x: (F.mish(x - 1.25) + torch.special.i1(x - 1.25)).sum(),  # of which one is 0
     "norms": lambda x: x.norm(3) + x.clamp(0, 1).pow(3).sum() + x.cummax(0)[0].square().sum(),
 }
 
@@ -97,6 +99,12 @@ def test_second_derivatives_are_those_of_torch(name: str) -> None:
     expected = torch.autograd.functional.hessian(TWICE[name], torch.tensor(x))
     close(jax.jit(jax.hessian(t2j(TWICE[name])))(x), expected, FACTORED)
     close(jax.jacrev(jax.grad(t2j(TWICE[name])))(x), expected, FACTORED)
+
+
+def test_sums_of_exponentials_that_differ_by_more_than_the_range_of_floats_have_second_derivatives() -> None:
+    for function in (torch.logaddexp, torch.logaddexp2):
+        at = np.float32(300), np.float32(0)
+        close(np.array(jax.hessian(t2j(function), (0, 1))(*at)), np.zeros((2, 2)))
 
 
 def test_ctc_loss_has_no_second_derivative_as_in_torch() -> None:
