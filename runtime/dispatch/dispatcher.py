@@ -97,11 +97,12 @@ class Dispatcher:
             reads = [v for s, v in zip(signature.arguments, values, strict=True) if not s.written]
             call.key = (*call.key, *overlaps(call.written, reads))
         key = call.key
-        low = -getattr(values[0], "dtype", torch.int8).is_signed if signature.scalars else 0  # to 127 all dtypes hold
-        if not all(type(n := values[i]) in _PLAIN and low <= (n or 0) <= 127 for i in signature.scalars):
-            from .unfit_numbers import check_numbers
+        if signature.scalars:
+            least = -1 if getattr(values[0], "dtype", torch.int8).is_signed else 0  # to 127 every dtype holds
+            if not all(type(n := values[i]) in _PLAIN and least <= (n or 0) <= 127 for i in signature.scalars):
+                from .unfit_numbers import check_numbers
 
-            check_numbers(signature, values, key)
+                check_numbers(signature, values, key)
         executable = self.entries.get(key)
         if executable is None:
             if self.long_list is not None and len(call.cells) >= _LONG:

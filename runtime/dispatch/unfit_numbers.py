@@ -32,17 +32,16 @@ def check_numbers(signature: Signature, values: Sequence[Any], key: Any) -> None
         values: the arguments.
         key: that of the executable.
     """
-    given = [values[i] for i in signature.scalars]
-    numbers = [n for value in given for n in (value if value.__class__ is list else (value,))]
+    numbers = _elements([values[i] for i in signature.scalars])
     known = [n for n in numbers if type(n) in NUMBER_TYPES and (type(n) is complex or not 0 <= n <= 127)]
     unknown = [n for n in numbers if type(n) in SYMBOLIC_TYPES]
     if not known and not unknown:
         return
-    leaves = [v for value in values for v in (value if value.__class__ is list else (value,))]
+    leaves = _elements(values)
     dtypes = {v.dtype for v in leaves if isinstance(v, torch.Tensor)} | {v for v in leaves if type(v) is torch.dtype}
     kinds = [numpy_dtype(dtype) for dtype in dtypes]
-    unfit = repr([n for n in known if not all(holds(kind, n) for kind in kinds)])
-    if unfit != "[]" and (call := (signature.name, key, unfit)) not in _accepted:
+    unfit = [n for n in known if not all(holds(kind, n) for kind in kinds)]
+    if unfit and (call := (signature.name, key, repr(unfit))) not in _accepted:
         raise_matching(signature, values, _REFUSED, of_dtypes=True)
         if len(_accepted) >= _HELD:
             _accepted.clear()
@@ -57,6 +56,11 @@ def check_numbers(signature: Signature, values: Sequence[Any], key: Any) -> None
             except RuntimeError as error:
                 fits = [_fits(number.node.array, kind) for kind in narrow]
                 trace.conditions.append((jnp.stack(fits).all(), Assertion("RuntimeError", str(error), user_line())))
+
+
+def _elements(values: Sequence[Any]) -> list[Any]:
+    """The values, with the elements of lists in the place of the lists."""
+    return [x for value in values for x in (value if value.__class__ is list else (value,))]
 
 
 def _with_numbers(values: Sequence[Any], number: Any, value: Any) -> list[Any]:

@@ -21,10 +21,7 @@ def _report(raise_failed: Callable[[bool], None]) -> None:
     try:
         raise_failed(True)
     except BaseException:
-        libc = ctypes.CDLL(None)
-        for function, argument in (
-            (libc["_exit"], 1),
-            (libc["fflush"], None),
-        ):  # run in reverse order, after Python has ended
-            libc["__cxa_atexit"](function, ctypes.c_void_p(argument), None)
+        libc = ctypes.CDLL(None)  # after Python has ended, it runs the last function first
+        libc["__cxa_atexit"](libc["_exit"], ctypes.c_void_p(1), None)
+        libc["__cxa_atexit"](libc["fflush"], None, None)
         raise
