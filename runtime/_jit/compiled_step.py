@@ -91,13 +91,14 @@ class CompiledStep:
         self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
         self._gives_numbers = step.inputs.script.choices.given
         self.writes = self._writes(step, place)
-        self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
         differentiable = step.backward is not None and not step.backward.failure
         self.executables = Executables(step.jaxpr.jaxpr, self.inputs, step.outputs.count, differentiable)
         overwritten = set(self.writes.places).difference(read[i] for i in self.executables.saved)
         self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
+        order = self.writes.arrange(self.donation.cells)
+        self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
         others = [other.executables for other in earlier]
-        self.executables.compile(len(read), self.donation.numbers, len(self.host), others, self.effects.begins)
+        self.executables.compile(len(read), self.donation.numbers, len(self.host), order, others, self.effects.begins)
         self.backward = self._backward(step, place)
         if self.backward is not None:
             self.backward.reads = late_reads(step, observations)
@@ -151,11 +152,9 @@ class CompiledStep:
         else:
             arrays, results = self._run(cells, host)
         outputs, writes = self.outputs, self.writes
-        rest = iter(results)
+        rest = islice(results, len(writes.places), None)
         builder = outputs.builder(rest, arguments)
         builder.numbers = numbers
-        if writes.places:
-            rest = islice(rest, len(writes.places), None)
         if outputs.assertions:
             record_assertions(next(rest), outputs.assertions)
         writes.increment_versions(arguments)
@@ -192,5 +191,4 @@ class CompiledStep:
         return arrays, results
 
     def _written(self, results: Sequence[jax.Array]) -> Sequence[jax.Array]:
-        count = self.outputs.count
-        return results[count : count + len(self.writes.places)]
+        return results[: len(self.writes.places)]

@@ -49,6 +49,7 @@ class Executables:
         cells: int,
         donated: list[int],
         host: int,
+        order: list[int],
         others: Iterable[Executables] = (),
         once: bool = False,
     ) -> None:
@@ -58,6 +59,7 @@ class Executables:
             cells: the number of cells that are read.
             donated: the numbers of the cells whose arrays XLA may reuse.
             host: the number of operands before the arrays of the cells.
+            order: the order of the first outputs, the arrays of written cells.
             others: the executables of earlier steps.
             once: whether the forward program is expected to run only once.
         """
@@ -66,7 +68,9 @@ class Executables:
             if self._computes_as(other):
                 self.forward, self.backward = other.forward, other.backward
                 return
-        function = self.inputs.function(self._forward_jaxpr, range(cells))
+        outputs = self._forward_jaxpr.outvars
+        outputs = [*(outputs[i] for i in order), *outputs[len(order) :]]
+        function = self.inputs.function(self._forward_jaxpr.replace(outvars=outputs), range(cells))
         first_options = options_for_one_run() if once and not has_one_tier() else None
         self.forward = AotCall(function, [host + i for i in donated], first_options=first_options)
 

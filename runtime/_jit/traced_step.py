@@ -60,7 +60,7 @@ class WrittenCell(NamedTuple):
 class TracedOutputs:
     """What the run returned, and the arrays that the jaxpr computes for it.
 
-    The jaxpr returns the arrays of new tensors, then those of written cells, then one bool array of the assertions, and
+    The jaxpr returns the arrays of written cells, then those of new tensors, then one bool array of the assertions, and
     then the outputs of the backward pass.
     """
 

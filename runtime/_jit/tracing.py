@@ -261,9 +261,8 @@ def _describe(
     describer.relate()
     recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
-    arrays = [*describer.recorder.outputs]
     written = [cell for cell in trace.written if cell.content is not trace.lifted.get(cell)]
-    arrays += [_as_before(cell, trace) for cell in written]
+    arrays = [*(_as_before(cell, trace) for cell in written), *describer.recorder.outputs]
     if trace.conditions:
         arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
     outputs = TracedOutputs(

@@ -34,6 +34,17 @@ class Writes:
         self.places, self.tensors, self.arguments = places, tensors, arguments
         self.resizes = any(cell.aval is not aval for cell, aval in written)
 
+    def arrange(self, donated: list[int]) -> list[int]:
+        """Order the writes like the donated arrays that they replace; return the order, as indices of the old one.
+
+        JAX pairs the n-th result of an aval with the n-th donated array of that aval. Where XLA would write a result
+        into another array than the one it replaces, it copies that array first.
+        """
+        rank = {place: i for i, place in enumerate(donated)}
+        order = sorted(range(len(self.places)), key=lambda i: rank.get(self.places[i], len(rank)))
+        self.places = [self.places[i] for i in order]
+        return order
+
     def store(self, cells: list[Cell], arrays: Sequence[jax.Array]) -> None:
         """Write arrays to the cells of a call."""
         if self.resizes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 
 import jax
@@ -10,7 +11,8 @@ import torch
 from torch import nn
 
 import tenax
-from tests.helpers.training import trainer
+from tenax._jit.jitted import compiled_of
+from tests.helpers.training import data, mlp, trainer
 
 
 def test_no_array_of_the_trace_is_kept() -> None:
@@ -65,3 +67,20 @@ def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
     state = 2 * sum(p.nbytes for p in model.parameters())
     # The first step makes the momentum and has a program of its own.
     assert max(program.aliased_bytes for program in tenax.explain(step).programs) >= state
+
+
+def test_a_new_state_takes_the_buffer_of_the_old() -> None:
+    model = mlp(16, 16, 16, 16).to("jax")
+    step, _ = trainer(model, "AdamW", {"lr": 0.01})
+    step, batch = tenax.jit(step), [t.to("jax") for t in data(features=16)]
+    for _ in range(3):
+        step(*batch)
+    programs = list(compiled_of(step).programs.values())
+    text = programs[-1][0].forward.compiled.as_text()
+    aliases = re.search(r"input_output_alias={ (.*) }, entry_computation_layout", text)
+    assert aliases is not None
+    pairs = [(int(i), int(operand)) for i, operand in re.findall(r"{(\d+)}: \((\d+), {}", aliases[1])]
+    state = 4 * len(list(model.parameters()))  # parameters, moments and step counters
+    assert [i for i, _ in pairs] == list(range(state)) and pairs == sorted(pairs, key=lambda pair: pair[1])
+    copies = re.findall(r"= f32\[[\d,]+\]\S* copy\(", text)
+    assert len(copies) <= state // 4  # weights may be updated before the backward pass has read them
