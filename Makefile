@@ -20,7 +20,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test test-all digits slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel clean
+.PHONY: run run-distributed test test-all digits slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel drift clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -103,6 +103,12 @@ wheel: $(STAMP)
 	build/wheel-venv/bin/python -m pip install --quiet -c $(STAMP).constraints dist/*.whl
 	cd / && $(CURDIR)/build/wheel-venv/bin/python -P $(CURDIR)/tests/smoke.py
 	cd / && $(CURDIR)/build/wheel-venv/bin/tenax doctor
+
+# The newest releases that the package index serves, in an environment of their own, about fifteen minutes.
+# `make drift DRIFT="--pre --index URL"` takes prereleases, and another index besides, such as one of nightly builds.
+DRIFT ?=
+drift:
+	$(PYTHON) tests/drift.py $(DRIFT)
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache
