@@ -131,6 +131,15 @@ def _private_names() -> str:
     return f"failed: {'; '.join(broken)}" if broken else f"every module of the seams, {attributes} attributes"
 
 
+def _compiler_options() -> str:
+    """Report which of XLA's options the installed release lacks."""
+    from ._jax_options import OPTIONS, missing_options
+
+    missing = {name: OPTIONS[name] for name in sorted(missing_options())}
+    text = "; ".join(f"{name} is missing: {option.without}" for name, option in missing.items())
+    return f"{'' if all(o.is_optional for o in missing.values()) else 'failed: '}{text}" or f"all {len(OPTIONS)}"
+
+
 def _changes() -> str:
     """Report whether the installed patches and registrations match the table of changes."""
     from .changes import ENTRIES, PATCHES
@@ -171,6 +180,7 @@ def doctor(
     checks = {"lowerings": lowerings, "device jax": device}
     if "failed" not in device:
         checks |= {"allocator": _allocator(), "private names": _private_names(), "changes": _changes()}
+        checks["compiler options"] = _compiler_options()
     table = Table(show_header=False, box=None)
     for name, value in (
         ("python", platform.python_version()),

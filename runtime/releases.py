@@ -13,7 +13,7 @@ from types import TracebackType
 
 TESTED = {
     "torch": ("2.13", "2.14", "2.15"),
-    "jax": ("0.10",),
+    "jax": ("0.10", "0.11", "0.12"),
 }
 ALLOW = "TENAX_ALLOW_UNTESTED"
 

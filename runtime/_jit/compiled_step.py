@@ -92,7 +92,9 @@ class CompiledStep:
         self._gives_numbers = step.inputs.script.choices.given
         self.writes = self._writes(step, place)
         differentiable = step.backward is not None and not step.backward.failure
-        self.executables = Executables(step.jaxpr.jaxpr, self.inputs, step.outputs.count, differentiable)
+        # From JAX 0.12 on, a jaxpr holds the values of its constants itself, among them the arguments of this call.
+        jaxpr = step.jaxpr.replace(jaxpr=step.jaxpr.jaxpr, consts=[None] * len(step.jaxpr.consts)).jaxpr
+        self.executables = Executables(jaxpr, self.inputs, step.outputs.count, differentiable)
         overwritten = set(self.writes.places).difference(read[i] for i in self.executables.saved)
         self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
         order = self.writes.arrange(self.donation.cells)

@@ -15,6 +15,13 @@ from .sources import MISSING, SEQUENCES, Source, StateChange, elements_of, entry
 Entries = dict[Any, Any]
 
 
+def version_of(container: dict[Any, Any]) -> int:
+    """A number that changes with every write to a dict. From Python 3.12 on, torch's does not where `update` fills an
+    empty dict."""
+    version = dict_version(container)
+    return version if dict.__len__(container) else -version
+
+
 @dataclass(slots=True, eq=False)
 class StateSnapshot:
     """A container and its content."""
@@ -32,7 +39,7 @@ class StateSnapshot:
     def __post_init__(self) -> None:
         container = self.container
         if isinstance(container, dict) and not isinstance(container, OrderedDict):  # whose order is not versioned
-            self.version = dict_version(container)
+            self.version = version_of(container)
         self.content = container.copy() if type(container) is dict and self.is_whole_dict() else self.entries()
 
     def entries(self) -> Entries:

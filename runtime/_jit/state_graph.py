@@ -17,11 +17,10 @@ from typing import Any
 
 import torch
 
-from .._torch.frames import dict_version
 from .container_adapters import ClassAttributes, ContextVarValue, SlotAttributes
 from .function_caches import FunctionCache
 from .host_arrays import HostArray
-from .snapshots import Entries, StateSnapshot, unchanged
+from .snapshots import Entries, StateSnapshot, unchanged, version_of
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
 
 _MOST = 100_000  # the maximum number of objects that are followed
@@ -192,8 +191,8 @@ class StateGraph:
         """The current content of all containers."""
         return [
             (s.version, s.content)
-            if s.version is not None and dict_version(s.container) == s.version
-            else (None if s.version is None else dict_version(s.container), s.entries())
+            if s.version is not None and version_of(s.container) == s.version
+            else (None if s.version is None else version_of(s.container), s.entries())
             for s in self.snapshots
         ]
 
@@ -202,7 +201,7 @@ class StateGraph:
         changes: list[StateChange] = []
         before = [(s.version, s.content) for s in self.snapshots] if since is None else since
         for snapshot, (version, content) in zip(self.snapshots, before, strict=True):
-            same = version is not None and dict_version(snapshot.container) == version
+            same = version is not None and version_of(snapshot.container) == version
             if not same and snapshot.kind != "private":
                 changes += snapshot.changes(content)
         return changes
@@ -239,6 +238,6 @@ class StateGraph:
     def changed_snapshots(self) -> Iterator[StateSnapshot]:
         """The snapshots whose containers have changed."""
         for snapshot in self.snapshots:
-            same = snapshot.version is not None and dict_version(snapshot.container) == snapshot.version
+            same = snapshot.version is not None and version_of(snapshot.container) == snapshot.version
             if not same and not unchanged(snapshot.content, snapshot.entries()):
                 yield snapshot

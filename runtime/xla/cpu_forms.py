@@ -6,7 +6,7 @@
 - The step of a loop reads its slice of an array within the computation that uses it, which is then not vectorized: a
   step of an LSTM took four times as long. So the slice is copied first.
 
-Barriers keep XLA from undoing either (`kernels/in_place.py`).
+Barriers keep XLA from undoing either (`KEPT_BARRIERS`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """How XLA compiles eager operations: quickly compiled first code, and good code once that pays for its compilation.
 
-On the CPU there are two sets of options besides XLA's default. `_SOON` compiles in a fifth of the default's time, and
-its code takes nanoseconds longer for each element; without fused multiply-adds, results may differ in the last bit.
-`_GOOD`, the older emitters at LLVM's optimization level 1, compiles in a third of the time, and its code is as fast as
-the default's except for loops and for transposes and scatters of large arrays; its results differ from the default's
-for one program in ninety (benchmarks/code_tiers.py).
+On the CPU there are two sets of options besides XLA's default. `_SOON` compiles in a fifth of the default's time (two
+thirds from JAX 0.11.1 on, without the older emitters), for slower code without fused multiply-adds. `_GOOD`, the older
+emitters at LLVM's optimization level 1, compiles in a third, for code as fast as the default's but in loops, transposes
+and scatters of large arrays; results differ for one program in ninety (benchmarks/code_tiers.py).
 
 On a GPU, first code is compiled without autotuning: a ResNet-18's first training step takes 1.7 s instead of 5.9 on an
 H200. Triton's products are off as well, because autotuning chooses their tiles. Other algorithms round differently.
@@ -17,6 +16,8 @@ from typing import Literal, NamedTuple
 
 import jax
 import torch
+
+from .._jax_options import missing_options
 
 Options = dict[str, str | bool]
 Tiers = Literal["both", "first", "good"]  # the code of a program: first code until good code takes over, or only one
@@ -87,10 +88,8 @@ class Code(NamedTuple):
 def first_code(text: str) -> Code:
     """The code for the first calls of a lowered program."""
     soon = of_platform(_SOON)
-    if soon is None:
-        return Code(None, 0)
-    if jax.local_devices()[0].platform == "gpu":
-        return Code(soon, ENOUGH // _UNTUNED_CALLS if _AUTOTUNED.search(text) else 0)
+    if soon is None or jax.local_devices()[0].platform == "gpu":
+        return Code(soon, ENOUGH // _UNTUNED_CALLS if soon and _AUTOTUNED.search(text) else 0)
     work, operations = computed(text)
     work = -(-work // operations)
     return Code(soon, work) if work <= _LARGE else good_code(text)
@@ -106,9 +105,10 @@ def good_code(text: str) -> Code:
 
 
 def of_platform(table: dict[str, Options]) -> Options | None:
-    """The options for the first device's platform; None if it has none, or `XLA_FLAGS` sets one of them."""
-    options, flags = table.get(jax.local_devices()[0].platform), os.environ.get("XLA_FLAGS", "")
-    return None if options is None or any(name in flags for name in options) else options
+    """The options for the first device's platform that its XLA has; None if it has none, or `XLA_FLAGS` sets one."""
+    options, flags = table.get(jax.local_devices()[0].platform, {}), os.environ.get("XLA_FLAGS", "")
+    known = {name: value for name, value in options.items() if name not in missing_options()}
+    return None if any(name in flags for name in options) else known or None
 
 
 def computed(text: str) -> tuple[int, int]:

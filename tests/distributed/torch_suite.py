@@ -36,7 +36,7 @@ RELEASE = ".".join(torch.__version__.split(".")[:2])
 RESULTS = REPOSITORY / "tests" / "coverage" / "results" / f"distributed-{RELEASE}.json"
 RANKS, PATIENCE = 3, 60  # seconds for one test
 TIMEOUT = timedelta(seconds=30)
-FAST = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"  # to compile, not to run
+FAST = "--xla_backend_optimization_level=0"  # to compile, not to run
 BACKENDS = {"cpu": "gloo", "jax": "tenax"}
 
 

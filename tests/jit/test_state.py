@@ -59,6 +59,22 @@ def _replaced_records(jit: Any) -> Iterator[Any]:
     yield call(given())
 
 
+def _empty_dicts(jit: Any) -> Iterator[Any]:
+    kept: dict[str, torch.Tensor] = {}
+
+    def fill(x: torch.Tensor) -> torch.Tensor:
+        kept.update(last=2 * x)
+        return x + 1
+
+    call = jit(fill)
+    for _ in range(3):
+        yield call(given())
+        yield kept["last"]
+    kept.clear()
+    yield call(given())
+    yield kept["last"]
+
+
 def _descriptors(jit: Any) -> Iterator[Any]:
     class Doubled:
         def __set_name__(self, owner: type, name: str) -> None:

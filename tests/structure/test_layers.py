@@ -21,6 +21,7 @@ LAYERS = (
         "_torch",
         "_jax",
         "_jax_coordinator",
+        "_jax_options",
         "errors",
         "tracebacks",
         "dtypes",

@@ -15,6 +15,7 @@ import pytest
 import torch
 from packaging.requirements import Requirement
 
+from tenax._jax_options import OPTIONS
 from tenax._torch.attributes import ATTRIBUTES, missing_attributes
 from tenax.changes import PATCHES
 from tenax.releases import TESTED, private_names
@@ -23,7 +24,7 @@ RUNTIME = Path(__file__).parents[2] / "runtime"
 FILES = sorted(
     p
     for p in RUNTIME.rglob("*.py")
-    if p.relative_to(RUNTIME).parts[0] not in ("_torch", "_jax.py", "_jax_coordinator.py", "changes")
+    if p.relative_to(RUNTIME).parts[0] not in ("_torch", "_jax.py", "_jax_coordinator.py", "_jax_options.py", "changes")
 )
 LIBRARIES = {"torch", "jax", "jaxlib"}
 LISTED = {name for names in ATTRIBUTES.values() for name in names}
@@ -182,6 +183,16 @@ def test_every_private_attribute_of_the_table_exists_and_is_used() -> None:
     assert not unused, f"{unused} stand in the table of tenax._torch.attributes and are used nowhere"
 
 
+def test_every_compiler_option_of_xla_stands_in_the_table() -> None:
+    strings = {
+        node.value
+        for path in FILES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert {s for s in strings if re.fullmatch(r"xla_(cpu|gpu|llvm|backend|disable|allow)_\w+", s)} == {*OPTIONS}
+
+
 def test_a_missing_private_name_is_an_import_error_that_names_it() -> None:
     releases = r"expected a tested release: torch 2\.13, 2\.14, 2\.15"
     with (
@@ -216,7 +227,10 @@ def test_an_untested_release_is_refused_at_import() -> None:
         "Set TENAX_ALLOW_UNTESTED=1 to try it nevertheless"
     )
     done = python(UNTESTED_JAX + "import tenax")
-    assert "ImportError: tenax: jax 0.99.1 is installed; expected a tested release: jax 0.10. Set" in done.stderr
+    assert (
+        "ImportError: tenax: jax 0.99.1 is installed; expected a tested release: jax 0.10, 0.11, 0.12. Set"
+        in done.stderr
+    )
 
 
 def test_an_untested_release_is_let_through_where_the_user_asks() -> None:

@@ -12,12 +12,17 @@ import pytest
 import torch
 
 import tenax
+from tenax._jax_options import OPTIONS, Option, missing_options
 from tenax.dispatch.aot_call import AotCall
 from tenax.xla.one_run import options_for_one_run
-from tenax.xla.options import ENOUGH, computed, first_code, good_code, has_quick_tier, has_tiers
+from tenax.xla.options import ENOUGH, computed, first_code, good_code, has_quick_tier, has_tiers, of_platform
 from tests.helpers.agreement import close
 
-FULL = {"xla_cpu_use_fusion_emitters": True, "xla_backend_optimization_level": 3}
+EMITTERS = "xla_cpu_use_fusion_emitters"
+FULL: dict[str, int | bool] = {
+    "xla_backend_optimization_level": 3,
+    **({} if EMITTERS in missing_options() else {EMITTERS: True}),
+}
 SMALL: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "number": lambda x: x * 2 + x,
     "gelu": torch.nn.functional.gelu,
@@ -113,6 +118,25 @@ def test_flags_of_the_process_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")
     assert first_code(text) == good_code(text) == (None, 0)
     assert options_for_one_run() is None
+
+
+def test_an_option_that_xla_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XLA_FLAGS")
+    unknown: dict[str, str | bool] = {"xla_not_there": True, "xla_gone": "1"}
+    more = {name: Option(value, "none", "nothing") for name, value in unknown.items()}
+    missing = missing_options()
+    monkeypatch.setattr("tenax._jax_options.OPTIONS", {"xla_gone": more["xla_gone"], **OPTIONS, **more})
+    monkeypatch.setattr("tenax.xla.options.missing_options", missing_options.__wrapped__)
+    assert missing_options.__wrapped__() == missing | {*unknown}
+    level = {"xla_backend_optimization_level": "0"}
+    assert of_platform({"cpu": {**unknown, **level}}) == level
+    assert of_platform({"cpu": unknown}) is None
+
+
+def test_no_option_is_used_where_xla_does_not_tell_which_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    invalid = Option("no number", "all", "nothing")
+    monkeypatch.setattr("tenax._jax_options.OPTIONS", {**OPTIONS, "xla_backend_optimization_level": invalid})
+    assert missing_options.__wrapped__() == {*OPTIONS}
 
 
 def test_first_code_of_a_gpu_tries_no_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
