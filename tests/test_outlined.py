@@ -135,6 +135,7 @@ def test_what_is_called_once_is_never_compiled_as_a_whole(started: list[AotCall]
     assert call.call is None and call._start is not None and call._start._whole is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("why", ["deterministic", "small", "large arrays", "options", "long run", "no gain"])
 def test_what_is_compiled_as_a_whole_immediately(
     why: str, started: list[AotCall], monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from tests.tolerances import LOSSES
 from .programs import PROGRAMS
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_twenty_steps_agree_with_the_cpu(name: str) -> None:
     losses = {}
