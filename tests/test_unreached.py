@@ -56,7 +56,6 @@ def test_every_lowered_overload_is_reached_or_called() -> None:
     assert all((Path(__file__).parent / why.partition(":")[0]).exists() for why in ELSEWHERE.values())
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_agrees_with_the_cpu(name: str) -> None:
     made = CALLS[name]()
@@ -80,7 +79,6 @@ def tracked(made: Call, name: str, device: str) -> Any:
         return str(error)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_a_call_has_the_gradient_of_the_cpu(name: str) -> None:
     made = CALLS[name]()
