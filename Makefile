@@ -20,7 +20,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test test-all digits slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel drift clean
+.PHONY: run run-distributed test test-all affected test-quick digits slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel drift clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -31,9 +31,21 @@ run-distributed: $(STAMP)
 		$(BIN)/python examples/fsdp_llama.py
 
 # Each part runs on its own, so `make -k test-all` runs all of them and names those that failed.
-test: check lint pytest digits
+test: PARTS := check lint pytest digits
+test-all: PARTS := check lint pytest digits slow
+test test-all: $(STAMP)
+	@begun=$$(date +%s); $(MAKE) --no-print-directory $(PARTS); status=$$?; took=$$(($$(date +%s) - begun)); \
+		echo "make $@: $$((took / 60)) min $$((took % 60)) s"; exit $$status
 
-test-all: test slow
+# The tests nearest to what changed since BASE, for three minutes.
+BASE ?= main
+affected: $(STAMP)
+	$(FAST_ENV) $(BIN)/python -m tests.affected --base $(BASE)
+
+# `make test-quick FILES="tests/dispatch/test_out_arguments.py tests/dispatch/test_foreach.py"`
+FILES ?= $(error FILES names the test files to run)
+test-quick: $(STAMP)
+	$(FAST_ENV) $(BIN)/python -m pytest -q -m "not slow" $(FILES)
 
 pytest: $(STAMP)
 	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore $(DIGITS)

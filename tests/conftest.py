@@ -1,7 +1,11 @@
 """What every test runs under: strict JAX promotion, eight host devices, warnings as errors (pyproject.toml)."""
 
+import collections
+import gc
 import os
+import zlib
 
+gc.disable()  # until the tests are collected
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TENAX_TRACEBACK", "full")
 os.environ.setdefault("TENAX_QUIET", "1")  # tests read what a program prints
@@ -18,6 +22,30 @@ import tenax  # noqa: E402, F401
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.devices()  # JAX reads the flags now, before a test changes them
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow all but one in `every` cases of a test that is marked `sampled(every)`.
+
+    The names of the cases choose, so a new case moves no other and all workers agree; the first one is always kept.
+    """
+    cases: collections.Counter[object] = collections.Counter()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            function = item.parent, item.originalname
+            if cases[function] and zlib.crc32(item.name.encode()) % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[function] += 1
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave the modules and the collected tests, millions of objects, out of the garbage collections of the tests."""
+    gc.enable()
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

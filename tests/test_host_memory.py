@@ -32,6 +32,7 @@ print(faults(200))
 """
 
 
+@pytest.mark.slow
 def test_an_operation_does_not_take_its_memory_from_the_kernel_at_each_call() -> None:
     output = subprocess.run([sys.executable, "-c", LOOP], capture_output=True, text=True, check=True).stdout
     assert float(output) < 100, "an array of 4 MiB has 1024 pages"

@@ -10,6 +10,7 @@ from tests.helpers.programs import PROGRAMS
 from tests.helpers.tolerances import LOSSES
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_twenty_steps_agree_with_the_cpu(name: str) -> None:
     losses = {}

@@ -211,6 +211,7 @@ UNINITIALIZED = {
 
 
 @pytest.mark.usefixtures("deterministic")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("make", UNINITIALIZED.values(), ids=list(UNINITIALIZED))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.complex64, torch.bool, torch.uint8, torch.int64], ids=str)
 def test_uninitialized_memory_is_filled_in_deterministic_mode(make, dtype):
@@ -294,6 +295,7 @@ def test_pointwise_results_keep_the_layout(memory_format):
     assert torch.equal((ours * 2).cpu(), cpu * 2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(2, 3, 6, 5), (2, 3, 4, 4, 4), (1, 3, 1, 1)])
 @pytest.mark.parametrize("last", ["input", "weight", "both", "none"])
 @pytest.mark.parametrize("channels", [4, 1])

@@ -40,6 +40,7 @@ def test_forward_agrees_in_both_modes(case: Case) -> None:
         close(result, module.train(training)(x), COMPOSED)
 
 
+@pytest.mark.sampled(2)
 @by_case
 def test_gradients_agree(case: Case) -> None:
     module, (x, target) = case.module(), case.batch()
@@ -53,6 +54,7 @@ def test_gradients_agree(case: Case) -> None:
     close(gradients, case.by_hand.from_torch(expected)[0], COMPOSED)
 
 
+@pytest.mark.sampled(2)
 @by_case
 def test_three_training_steps_agree(case: Case) -> None:
     module, (x, target) = case.module(), case.batch()

@@ -14,6 +14,7 @@ from tests.helpers.agreement import agree, compiled
 from tests.helpers.tolerances import COMPOSED
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize(
     "mode", ["nearest", "nearest-exact", "bilinear", "bicubic", "linear", "trilinear", "nearest 1", "nearest 3"]

@@ -125,21 +125,23 @@ def _dtype_order(dtype: torch.dtype) -> tuple[int, int, str]:
 def _databases() -> dict[str, Callable[[], list[Any]]]:
     """Loaders by suite: importing a database takes seconds, so each is imported only when it is used."""
 
-    def ops() -> list[Any]:
-        from torch.testing._internal.common_methods_invocations import op_db
+    def invocations() -> Any:
+        from torch.testing._internal import common_methods_invocations, common_utils
+        from torch.testing._internal.opinfo import core
 
-        return list(op_db)
+        # For each sample, torch searches the stack for a test case of `unittest` and reads the source of all frames.
+        common_utils.extract_test_fn = core.extract_test_fn = lambda: None  # type: ignore[attr-defined]
+        return common_methods_invocations
+
+    def ops() -> list[Any]:
+        return list(invocations().op_db)
 
     def refs() -> list[Any]:
-        from torch.testing._internal.common_methods_invocations import python_ref_db
-
-        return list(python_ref_db)
+        return list(invocations().python_ref_db)
 
     def foreach() -> list[Any]:
-        from torch.testing._internal import common_methods_invocations as db
-
         kinds = ("unary", "binary", "pointwise", "reduce", "other")
-        return [info for kind in kinds for info in getattr(db, f"foreach_{kind}_op_db")]
+        return [info for kind in kinds for info in getattr(invocations(), f"foreach_{kind}_op_db")]
 
     def modules() -> list[Any]:
         from torch.testing._internal.common_modules import module_db

@@ -15,6 +15,7 @@ from tests.helpers.agreement import close
 
 
 @pytest.mark.filterwarnings("ignore:PyTorch is not compiled with NCCL")
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("devices", [None, [0], [1, 0]])
 @pytest.mark.parametrize("source", ["cpu", "jax"])
 def test_the_parts_of_a_batch_run_on_several_devices(devices: list[int] | None, source: str) -> None:

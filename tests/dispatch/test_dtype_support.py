@@ -143,6 +143,7 @@ def test_what_only_cuda_takes_is_computed(name: str) -> None:
     assert run(*(NAMED[n].to("jax") for n in "bci")).tolist() == expected
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64])
 @pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
 def test_a_float_wraps_around_in_an_integer_that_does_not_hold_it(source: torch.dtype, dtype: torch.dtype) -> None:

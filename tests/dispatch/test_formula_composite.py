@@ -97,6 +97,7 @@ def agree(found: list[torch.Tensor], expected: list[torch.Tensor]) -> None:
         assert torch.equal(a.detach().cpu(), b.detach())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.complex128, torch.int64])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_and_gradients_are_those_of_the_cpu(name: str, dtype: torch.dtype) -> None:
@@ -112,6 +113,7 @@ def test_results_and_gradients_are_those_of_the_cpu(name: str, dtype: torch.dtyp
         agree([f(*(x.to("jax") for x in operands))], [f(*operands)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives_of_the_third_order(name: str) -> None:
     f, make = PROGRAMS[name]
@@ -139,6 +141,7 @@ def test_a_backward_pass_is_vectorized_as_on_the_cpu(name: str) -> None:
             close(found, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_transforms_and_forward_mode(name: str) -> None:
     f, make = PROGRAMS[name]

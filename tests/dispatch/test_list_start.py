@@ -50,6 +50,7 @@ def tensors(device: str, shapes: list[tuple[int, ...]], seed: int) -> list[torch
     return [torch.randn(s, generator=generator).to(device) for s in shapes]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimizer_trains_as_on_the_cpu_before_and_after_one_program_serves(name: str) -> None:
     shapes = [*SHAPES * 7, (9,), (2, 2)]

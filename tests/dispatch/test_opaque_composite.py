@@ -58,6 +58,7 @@ CASES = [
 
 
 @pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "options", "batch", "dtype"), CASES)
 def test_a_network_has_the_values_and_gradients_of_the_cpu(
     kind: str, options: dict[str, Any], batch: tuple[int, ...], dtype: torch.dtype
@@ -77,6 +78,7 @@ def test_a_network_has_the_values_and_gradients_of_the_cpu(
         agree(ours(x2), net(x))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("options", "lengths"), [({}, (3,)), (OPTIONS[3], (4, 2, 2, 1))])
 def test_packed_sequences_too(kind: str, options: dict[str, Any], lengths: tuple[int, ...]) -> None:

@@ -33,6 +33,7 @@ def products(compiled: Any) -> list[tuple[int, ...]]:
     return [e.invars[0].aval.shape for e in found]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rows", [1, 2, 32, 33])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64, torch.int64])
 @pytest.mark.parametrize("name", PRODUCTS)

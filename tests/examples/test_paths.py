@@ -23,6 +23,7 @@ def run(name: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_lightning_module_trains_on_the_device_as_on_the_cpu() -> None:
     losses = dict(re.findall(r"^(\S+(?: \S+)?) +loss (\S+)$", run("lightning"), re.MULTILINE))
     assert set(losses) == {"cpu", "jax", "jax jax_compiled"}

@@ -119,6 +119,7 @@ OPEN = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", OPEN)
 def test_a_saved_module_takes_any_batch_and_size(name: str, tmp_path: Path) -> None:
     make, inputs, shapes, sizes = OPEN[name]

@@ -21,6 +21,7 @@ SHAPE = [((2, 3), torch.float32)]
 COUNTS = {"eager": 10, "known": 10, "lazy": 30, "jit": 30, "t2j": 15, "compile": 5, "stateful": 30, "chain": 30}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("mode", "count"), COUNTS.items())
 def test_random_programs_agree_with_cpu_torch(mode: str, count: int) -> None:
     outcomes = [*islice(mutation_search.search(seed=3, modes=(mode,)), count)]

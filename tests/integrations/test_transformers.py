@@ -114,11 +114,13 @@ def written_on_the_cpu(family: str) -> list[list[int]]:
     return generate(model_on("cpu", family), family, "cpu")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_model_trains_eagerly_as_on_the_cpu(family: str) -> None:
     assert_as_on_the_cpu(trained(model_on("jax", family), batch_on("jax", family)), family)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_compiled_training_step_trains_as_on_the_cpu(family: str) -> None:
     steps: list[Any] = []
@@ -144,6 +146,7 @@ def test_a_compiled_module_gives_the_logits_and_gradients_of_the_cpu(family: str
 
 # Mamba asks for the version of torch within the graph.
 @pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_graph_of_torch_compile_trains_as_on_the_cpu(family: str) -> None:
     torch._dynamo.reset()
@@ -168,6 +171,7 @@ def skip_if_torch_breaks_the_graph(family: str) -> None:
         pytest.skip(f"torch.compile breaks the graph of {FAMILIES[family][0]} on the CPU: {error}")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", WRITERS)
 def test_greedy_generation_writes_what_it_writes_on_the_cpu(family: str) -> None:
     assert len({token for row in written_on_the_cpu(family) for token in row[-4:]}) > 1

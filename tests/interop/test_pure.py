@@ -69,6 +69,7 @@ def _clipped(f: Any) -> Any:
     return g
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("nest", NESTS)
 def test_a_torch_function_nests_in_transformations_as_the_same_function_of_jax(nest: str) -> None:
     def by_hand(x: Any) -> Any:

@@ -86,6 +86,7 @@ def unchanged(module: nn.Module, before: dict[str, tuple[torch.Tensor, np.ndarra
         np.testing.assert_array_equal(now[name][1], value)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("device", ["cpu", "jax"])
 def test_a_random_module_with_shared_parts_agrees_with_torch_and_keeps_its_tensors(seed: int, device: str) -> None:

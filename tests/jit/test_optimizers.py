@@ -81,6 +81,7 @@ CYCLED: list[tuple[str, dict[str, object]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kind", "options"), CYCLED, ids=str)
 @pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
 def test_a_cycle_of_rates_and_momenta_is_one_program(kind: str, options: dict[str, object], inside: bool) -> None:
@@ -145,6 +146,7 @@ def test_a_sequence_of_schedulers_reports_the_rate_that_it_has_set() -> None:
     assert reports[0] == reports[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "Adagrad"])
 @pytest.mark.parametrize("index", [0, 1])
 def test_the_numbers_of_a_fused_optimizer_change_without_a_new_program(kind: str, index: int) -> None:

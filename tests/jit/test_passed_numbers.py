@@ -132,6 +132,7 @@ def same(found: Any, expected: Any) -> None:
         assert a.stride() == b.stride()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ONE_PROGRAM)
 def test_one_program_serves_all_numbers(name: str) -> None:
     function, numbers, programs = ONE_PROGRAM[name]
@@ -141,6 +142,7 @@ def test_one_program_serves_all_numbers(name: str) -> None:
     assert len(compiled.history) == programs
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OWN_PROGRAMS)
 def test_a_program_that_needs_the_value_is_traced_for_each(name: str) -> None:
     function, numbers = OWN_PROGRAMS[name]

@@ -78,6 +78,7 @@ def passes(case: Drawn, device: str, *, twice: bool) -> list[Tensor]:
     return [y, *first, *second]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(18))
 def test_all_passes_and_double_backward_are_those_of_the_cpu(seed: int) -> None:
     case = drawn(seed, torch.float64)
@@ -100,6 +101,7 @@ def test_integers_are_convolved_and_transposed(seed: int) -> None:
     assert torch.equal(found.cpu(), expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_integers_are_convolved_without_the_library_on_accelerators(groups: int, rank: int) -> None:

@@ -48,6 +48,7 @@ MODULES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=["bfloat16", "float16"])
 @pytest.mark.parametrize("name", MODULES)
 def test_the_gradient_of_a_parameter_that_serves_many_places(name: str, dtype: torch.dtype) -> None:

@@ -40,6 +40,7 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_continuous_samplers_pass_kolmogorov_smirnov(name, dtype):

@@ -54,6 +54,7 @@ def _both(name: str, **options: Any) -> tuple[nn.RNNBase, nn.RNNBase, list[Tenso
     return reference, module, given, [x.detach().to("jax").requires_grad_() for x in given]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("packed", [False, True], ids=["padded", "packed"])
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["forward", "both directions"])
 @pytest.mark.parametrize("name", NETWORKS)
@@ -79,6 +80,7 @@ def test_gradients_of_one_argument(name: str, chosen: str) -> None:
     close(gradient(module, ours), gradient(reference, given))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_second_derivatives(name: str) -> None:
     reference, module, given, ours = _both(name)

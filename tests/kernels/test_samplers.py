@@ -279,6 +279,7 @@ MARGINALS: dict[str, tuple[Callable[[], Any], Callable[[torch.Tensor], torch.Ten
 
 
 @pytest.mark.filterwarnings("ignore:Singular sample detected")  # Wishart.rsample asks for the regular ones (torch 2.13)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*LAWS, *MARGINALS])
 def test_a_distribution_samples_its_law(name: str) -> None:
     if name in LAWS:

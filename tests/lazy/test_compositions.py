@@ -109,6 +109,7 @@ LOSSES_OF: dict[str, Callable[[nn.Module, torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LOSSES_OF)
 def test_it_trains_as_in_eager_mode(name: str) -> None:
     rough = name == "autocast"

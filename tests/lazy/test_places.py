@@ -80,6 +80,7 @@ def test_the_part_of_a_step_before_the_sizes_change_stays_recorded(history: Hist
     assert max(runs.count for runs in history.programs.values()) >= STEPS - PROGRAMS  # that of the first part
 
 
+@pytest.mark.slow
 def test_a_context_within_a_paused_one_records() -> None:
     with tenax.lazy():
         trained("jax", [*range(60, 60 + STEPS)])
@@ -92,6 +93,7 @@ def test_a_context_within_a_paused_one_records() -> None:
     assert recording.tape is None
 
 
+@pytest.mark.slow
 def test_a_trace_leaves_a_paused_tape_paused() -> None:
     double = tenax.jit(lambda x: x * 2)
     with tenax.lazy():

@@ -82,6 +82,7 @@ def expected() -> list[float]:
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # Dynamo asks tensors between graphs for one
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("rules", "compiled"),
     [("fsdp", whole), ("tensor parallel", whole), ("both", whole), ("fsdp", eager), ("both", compiled_by_torch)],

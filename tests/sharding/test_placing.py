@@ -50,6 +50,7 @@ PROGRAMS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_nobody_placed_joins_the_mesh(where: Mesh, name: str) -> None:
     found = PROGRAMS[name](on_mesh(VALUES, P("data"), where))

@@ -83,6 +83,7 @@ def _run(x: torch.Tensor, seed: int) -> list[Any]:
     return [*seen, (tuple(base.shape), base.stride(), 0, base._version, base.cpu())]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("by", [P("data"), P(None, "model"), P(("data", "model"))], ids=str)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_programs_of_views_and_writes(seed: int, by: P) -> None:

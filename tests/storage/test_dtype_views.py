@@ -31,6 +31,7 @@ def bytes_after_writes(stored: torch.dtype, viewed: torch.dtype, device: str) ->
     return whole.view(torch.uint8).cpu().tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("viewed", VIEWED, ids=str)
 @pytest.mark.parametrize("stored", STORED, ids=str)
 def test_a_write_keeps_the_bits_of_the_other_elements(stored: torch.dtype, viewed: torch.dtype) -> None:

@@ -96,6 +96,7 @@ print(x.sum().item(), *asked)
 """
 
 
+@pytest.mark.slow
 def test_a_later_process_asks_torch_for_no_shapes(tmp_path: Path) -> None:
     settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-W", "ignore", "-c", FORWARD]
@@ -120,6 +121,7 @@ print(q.sum().item(), totals.compiled)
 """
 
 
+@pytest.mark.slow
 def test_a_later_process_finds_derivatives_and_steps_of_optimizers(tmp_path: Path) -> None:
     settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", TRAINING]
@@ -129,6 +131,7 @@ def test_a_later_process_finds_derivatives_and_steps_of_optimizers(tmp_path: Pat
     assert second[1] == "0"
 
 
+@pytest.mark.slow
 def test_a_process_with_other_flags_of_the_compiler_finds_none(cold: tuple[Path, list[str], int]) -> None:
     path, _, sought = cold
     flags = os.environ["XLA_FLAGS"] + " --xla_cpu_enable_fast_min_max=true"
@@ -152,6 +155,7 @@ def test_the_sources_of_all_lowerings_are_part_of_the_key() -> None:
     assert any(path.parent != kernels for path in kernels.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_processes_share_a_folder_with_damaged_files(cold: tuple[Path, list[str], int], tmp_path: Path) -> None:
     path, results, _ = cold
     shutil.copytree(path, tmp_path, dirs_exist_ok=True)
@@ -262,6 +266,7 @@ print(tenax.explain())
 """
 
 
+@pytest.mark.slow
 def test_executables_that_were_called_least_recently_are_evicted() -> None:
     settings = os.environ | {"TENAX_CODE_MEMORY": "5M"}
     command = [sys.executable, "-c", EVICTIONS]

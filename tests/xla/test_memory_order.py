@@ -72,6 +72,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_is_computed_in_any_memory_order(name: str, order: tuple[int, ...]) -> None:
@@ -170,6 +171,7 @@ IMAGES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", IMAGES)
 def test_channels_last_images_agree_with_torch(name: str) -> None:
     torch.manual_seed(0)

@@ -105,6 +105,7 @@ def test_a_deep_model_trains_as_on_the_cpu(started: list[AotCall]) -> None:
     close(found, losses(lambda f: f, "cpu", CALLS + 3))
 
 
+@pytest.mark.slow
 def test_equal_layers_are_compiled_once(started: list[AotCall]) -> None:
     step = tenax.jit(training(model(12).to("jax")))
     step(TOKENS.to("jax"))
@@ -134,6 +135,7 @@ def test_what_is_called_once_is_never_compiled_as_a_whole(started: list[AotCall]
     assert call.call is None and call._start is not None and call._start._whole is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("why", ["deterministic", "small", "large arrays", "options", "long run", "no gain"])
 def test_what_is_compiled_as_a_whole_immediately(
     why: str, started: list[AotCall], monkeypatch: pytest.MonkeyPatch
@@ -161,6 +163,7 @@ def test_what_is_compiled_as_a_whole_immediately(
     assert not started
 
 
+@pytest.mark.slow
 def test_random_numbers_are_those_of_the_whole(started: list[AotCall], monkeypatch: pytest.MonkeyPatch) -> None:
     found = losses(tenax.jit, "jax", 2, dropout=0.5)
     assert started
@@ -170,6 +173,7 @@ def test_random_numbers_are_those_of_the_whole(started: list[AotCall], monkeypat
     assert len(started) == count
 
 
+@pytest.mark.slow
 def test_lazy_mode_and_torch_compile_begin_with_sequences(started: list[AotCall]) -> None:
     expected = losses(lambda f: f, "cpu", 3)
     with tenax.lazy():

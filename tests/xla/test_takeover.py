@@ -73,6 +73,7 @@ def test_enough_calls_are_taken_over_by_good_code(x: torch.Tensor) -> None:
     assert [run.program for run in runs] == [program] and runs[0].__name__ != "counted"
 
 
+@pytest.mark.slow
 def test_the_call_that_is_taken_over_is_always_the_same(x: torch.Tensor) -> None:
     first = bits(gelu, x, 2 * CALLS)
     forget()
@@ -80,6 +81,7 @@ def test_the_call_that_is_taken_over_is_always_the_same(x: torch.Tensor) -> None
     assert len(set(first)) <= 2
 
 
+@pytest.mark.slow
 def test_the_bits_are_those_of_good_code_in_deterministic_mode(x: torch.Tensor) -> None:
     good = bits(gelu, x, 2 * CALLS + 4)[-1]
     forget()
@@ -101,6 +103,7 @@ def test_written_and_donated_arrays_are_taken_over(x: torch.Tensor) -> None:
     close(x, expected)
 
 
+@pytest.mark.slow
 def test_views_with_starts_and_checked_indices_are_taken_over(x: torch.Tensor) -> None:
     large = torch.cat([x, x])
     index = torch.arange(SHAPE[0], device="jax")
@@ -123,6 +126,7 @@ def test_a_takeover_that_fails_leaves_the_code_that_works(
     assert "no memory" in caplog.text and not programs()[0].work
 
 
+@pytest.mark.slow
 def test_threads_share_a_takeover(x: torch.Tensor) -> None:
     found: list[torch.Tensor] = []
 
@@ -140,6 +144,7 @@ def test_threads_share_a_takeover(x: torch.Tensor) -> None:
         close(result, expected)
 
 
+@pytest.mark.slow
 def test_memory_counts_one_executable_of_a_program(x: torch.Tensor) -> None:
     before = totals.held
     for _ in range(2 * CALLS + 4):
@@ -147,6 +152,7 @@ def test_memory_counts_one_executable_of_a_program(x: torch.Tensor) -> None:
     assert totals.held == before + 1
 
 
+@pytest.mark.slow
 def test_what_no_thread_has_begun_is_compiled_by_the_one_that_waits(
     x: torch.Tensor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
