@@ -514,11 +514,11 @@ def may_assume(holds: Any, error: str) -> bool:
 
 
 def double(x: Any) -> Any:
-    """Convert float32 to float64, for special functions that have no accurate float32 formula.
+    """On CPUs, convert float32 to float64, for special functions whose float32 formulas lose digits near zeros.
 
-    float64 is slow on most accelerators, so use it only for functions that no model calls in its inner loop.
+    Other platforms keep float32: TPUs emulate float64 with hundreds of operations a function, and GPUs are slow in it.
     """
-    return cast(x, FLOAT64) if getattr(x, "dtype", None) == FLOAT32 else x
+    return cast(x, FLOAT64) if getattr(x, "dtype", None) == FLOAT32 and jax.default_backend() == "cpu" else x
 
 
 def as_long(x: Any) -> Array:

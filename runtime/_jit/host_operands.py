@@ -38,13 +38,19 @@ class HostOperands:
         return self.numbered + bool(self.rng) + len(self.uploads)
 
     def arrays(self, arguments: Sequence[Any]) -> list[jax.Array]:
-        """The operands of one call: the numbers as words, uint32[n, 2]; the keys, uint32[n, 2]; the uploads."""
+        """The operands of one call: the numbers, uint32[n, 3]; the keys, uint32[n, 2]; the uploads.
+
+        A number is passed as the two words of its float64 and the word of its float32, because TPUs emulate float64.
+        """
         operands: list[jax.Array] = []
         numbers = self.script.play(arguments)
         if self.numbered:
             values = np.asarray(numbers, np.float64)
             if (words := values.tobytes()) != self._words:  # they seldom change between calls
-                self._words, self._array = words, put(values.view(np.uint32).reshape(-1, 2), self.index)
+                with np.errstate(over="ignore"):
+                    single = values.astype(np.float32)
+                both = [values.view(np.uint32).reshape(-1, 2), single.view(np.uint32).reshape(-1, 1)]
+                self._words, self._array = words, put(np.concatenate(both, 1), self.index)
             operands.append(self._array)  # type: ignore[arg-type]
         if self.rng:
             operands.append(put(self.rng.keys(), self.index))

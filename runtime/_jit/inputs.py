@@ -91,6 +91,8 @@ class Inputs:
             *(self.sources, self.constants, self.numbered, self.keyed),
             self.uploads,
         )
+        places = zip(sources, self.variables, strict=True)
+        single = {s.number for s, v in places if s and s.kind == "number" and v.aval.dtype == np.float32}
 
         def program(*operands: jax.Array) -> list[jax.Array]:
             rest = iter(operands)
@@ -101,8 +103,9 @@ class Inputs:
 
             if numbered:
                 with jax.enable_x64(True):
-                    words = next(rest)
-                    bind("number", range(len(words)), jax.lax.bitcast_convert_type(words, np.float64))
+                    for i, words in enumerate(next(rest)):
+                        part, dtype = (words[2], np.float32) if i in single else (words[:2], np.float64)
+                        bind("number", [i], [jax.lax.bitcast_convert_type(part, dtype)])
             if keyed:
                 keys = next(rest)
                 bind("key", range(len(keys)), keys)

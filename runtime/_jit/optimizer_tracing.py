@@ -179,7 +179,8 @@ class GroupNumbers:
         number = GroupNumber({"lr": group["lr"]} if own else group, "lr")
         if not (group.get("capturable") or group.get("fused")):
             return self._symbol(number)
-        array, _ = self._input(number)
+        wide = any(p.dtype in (torch.float64, torch.complex128) for p in group["params"])
+        array, _ = self._input(number, dtype=np.float64 if wide else np.float32)
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
@@ -195,14 +196,16 @@ class GroupNumbers:
         array, host = self._input(number, arguments)
         return symbolic_number(array, self.choices, host, type(number.value(arguments)))
 
-    def _input(self, number: Number, arguments: Sequence[Any] = ()) -> tuple[jax.Array, HostNumber | None]:
+    def _input(
+        self, number: Number, arguments: Sequence[Any] = (), dtype: Any = np.float64
+    ) -> tuple[jax.Array, HostNumber | None]:
         """Make a number an input: return its placeholder array and its value before the script runs, or None if a host
         call precedes it."""
         early = not any(isinstance(entry, HostCall) for entry in self.entries)
         self.entries.append(number)
         value = number.value(arguments)
         with jax.ensure_compile_time_eval():
-            array = alias_array(put(np.asarray(value, np.float64), 0))
+            array = alias_array(put(np.asarray(value, dtype), 0))
         self.placeholders.append(array)
         self.trace.aliases.add(id(array))
         place = self.choices.input(value)

@@ -13,6 +13,7 @@ import torch
 
 from ..dtypes import numpy_dtype, torch_dtype
 from ..float32_products import float32_products, products_in
+from ..kernels.platform import require_supported
 from ..storage.access import load, store, to_memory_order
 from ..storage.avals import meshes
 from ..storage.placement import pinned
@@ -131,6 +132,7 @@ def trace_functions(signature: Signature, values: list[Any], call: EncodedCall, 
         if key is not None:
             keywords["rng"] = key
         result = signature.lowering(**keywords)
+        require_supported(signature.name, (bound, result))
         if signature.fresh:
             results, news = _split(result, len(written))
             flat = list(_leaves(results)) if expected == "free" else _checked(signature, results, expected)
@@ -141,9 +143,7 @@ def trace_functions(signature: Signature, values: list[Any], call: EncodedCall, 
                 raise RuntimeError(
                     f"{signature.name}: the lowering returned {len(news)} new values; expected {len(written)}"
                 )
-            if (
-                signature.outs
-            ):  # a lowering returns the values for `out` first, wherever the schema has other written arguments
+            if signature.outs:  # a lowering returns the values for `out` first, wherever the schema has others
                 given = sorted(range(len(written)), key=lambda i: (not written[i].out, i))
                 news = [news[given.index(i)] for i in range(len(written))]
                 dtypes = [numpy_dtype(part.spec.dtype) for _, part, *_ in written]

@@ -1,7 +1,8 @@
 """Optimizer steps over lists of parameters: Adam, AdamW, SGD with momentum, Adagrad.
 
-As in torch's fused CUDA kernels, float16 and bfloat16 are updated in float32, bias corrections are float64, gradients
-are unscaled first and stored unscaled, and nothing changes if `found_inf` is 1.
+As in torch's fused CUDA kernels, float16 and bfloat16 are updated in float32, gradients are unscaled first and stored
+unscaled, and nothing changes if `found_inf` is 1. Bias corrections are computed in the dtype of the update, because
+TPUs emulate a power in float64 with about 1,900 operations.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from tenax.kernels.pointwise import lerp
 from tenax.words import BOOL, FLOAT64, Array, DType, cast, opmath
 
 _Arrays = Sequence[Array]
+_Numbers = Callable[[DType], Sequence[Any]]
 
 
 def _apply(
     update: Callable[..., Sequence[Array]],
-    numbers: Sequence[Array],
+    numbers: _Numbers,
     lists: Sequence[_Arrays],
     maximize: bool,
     grad_scale: Array | None,
@@ -28,8 +30,8 @@ def _apply(
 ) -> tuple[list[Array], ...]:
     """New values of all lists, which hold parameters, gradients and then states.
 
-    `update(numbers, param, grad, *states)` returns the parameter and the states. A number is a 0-d array, or a vector
-    with one element per parameter; `update` receives numbers and arrays in the compute dtype.
+    `update(numbers, param, grad, *states)` returns the parameter and the states. `numbers(dtype)` computes the numbers
+    for a compute dtype; each is a number, a 0-d array, or a vector with one element per parameter.
     """
 
     # Parameters of one shape share one trace, which makes tracing a step several times faster.
@@ -49,7 +51,7 @@ def _apply(
     for i, held in enumerate(zip(*lists, strict=True)):
         wide = opmath(held[0].dtype)
         if wide not in known:
-            values = [cast(x, wide) for x in numbers]
+            values = [cast(x, wide) for x in numbers(wide)]
             known[wide] = [list(x) if x.ndim else [x] * count for x in values]
         scale = None if grad_scale is None else cast(grad_scale.reshape(()), wide)
         news = list(one([x[i] for x in known[wide]], scale, skip, held))
@@ -86,13 +88,31 @@ def _adam_of(
     grad: Array,
     *states: Array,
 ) -> Sequence[Array]:
-    """One Adam update. `rest` is 1 - beta, computed in float64: for 0.999, float32 has only five correct digits."""
+    """One Adam update. `rest` is 1 - beta."""
     first, second, *largest = states
     first = beta1 * first + rest1 * grad
     second = beta2 * second + rest2 * grad * grad
     largest = [jnp.maximum(x, second) for x in largest]
     spread = jnp.sqrt(largest[0] if largest else second) / root + eps
     return param - rate * first / spread, first, second, *largest
+
+
+def _scalar(x: Any, dtype: DType) -> Array:
+    return cast(x, dtype).reshape(())
+
+
+def _rest(beta: Any) -> Any:
+    """1 - beta in float64: if 0.999 is rounded to float32 first, five digits of 0.001 remain."""
+    return 1 - (cast(beta, FLOAT64) if hasattr(beta, "dtype") else beta)
+
+
+def _counts(steps: _Arrays) -> Array:
+    return jnp.stack([s.reshape(()) for s in steps])
+
+
+def _correction(rest: Array, steps: Array) -> Array:
+    """The bias correction 1 - (1 - rest)**steps in the dtype of `rest`, with the relative error of a few roundings."""
+    return -jnp.expm1(cast(steps, rest.dtype) * jnp.log1p(-rest))
 
 
 def _fused_adam_(
@@ -118,10 +138,14 @@ def _fused_adam_(
     lists = [self, grads, exp_avgs, exp_avg_sqs, *([max_exp_avg_sqs] if amsgrad else [])]
     if not self:
         return tuple(list(x) for x in (*lists, *([] if amsgrad else [max_exp_avg_sqs])))
-    lr, b1, b2, decay = (cast(x, FLOAT64).reshape(()) for x in (lr, beta1, beta2, weight_decay))
-    steps = cast(jnp.stack([s.reshape(()) for s in state_steps]), FLOAT64)
-    rates, roots = lr / (1 - b1**steps), jnp.sqrt(1 - b2**steps)
-    numbers = (rates, roots, b1, 1 - b1, b2, 1 - b2, cast(eps, FLOAT64), lr * decay if decoupled else decay)
+    steps = _counts(state_steps)
+
+    def numbers(dtype: DType) -> Sequence[Any]:
+        rate, decay, rest1, rest2 = (_scalar(x, dtype) for x in (lr, weight_decay, _rest(beta1), _rest(beta2)))
+        rates = rate / _correction(rest1, steps)
+        roots = jnp.sqrt(_correction(rest2, steps))
+        return (rates, roots, beta1, rest1, beta2, rest2, eps, rate * decay if decoupled else decay)
+
     results = _apply(_adamw if decoupled else _adam, numbers, lists, maximize, grad_scale, found_inf)
     return results if amsgrad else (*results, list(max_exp_avg_sqs))
 
@@ -190,7 +214,9 @@ def _fused_sgd_(
         buffer = grad if is_first_step else momentum * buffers[0] + (1 - damping) * grad
         return param - rate * (grad + momentum * buffer if nesterov else buffer), buffer
 
-    numbers = [cast(x, FLOAT64).reshape(()) for x in (lr, weight_decay, momentum, dampening)]
+    def numbers(dtype: DType) -> Sequence[Any]:
+        return [_scalar(x, dtype) for x in (lr, weight_decay, momentum, dampening)]
+
     lists = [self, grads, *([momentum_buffer_list] if momentum_buffer_list else [])]
     results = _apply(update, numbers, lists, maximize, grad_scale, found_inf)
     return results if momentum_buffer_list else (*results, [])
@@ -221,9 +247,11 @@ def adagrad(
     """New (parameters, gradients, sums of squares)."""
     if not self:
         return list(self), list(grads), list(state_sums)
-    lr, slow, decay, eps = (cast(x, FLOAT64).reshape(()) for x in (lr, lr_decay, weight_decay, eps))
-    steps = cast(jnp.stack([s.reshape(()) for s in state_steps]), FLOAT64)
-    numbers = (lr / (1 + (steps - 1) * slow), decay, eps)
+    steps = _counts(state_steps)
+
+    def numbers(dtype: DType) -> Sequence[Any]:
+        return _scalar(lr, dtype) / (1 + (cast(steps, dtype) - 1) * _scalar(lr_decay, dtype)), weight_decay, eps
+
     return _apply(_adagrad, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
 
 
@@ -285,8 +313,8 @@ def adam_step(
         return param + rate * (first / spread), first, second, *largest
 
     lists = [params, grads, exp_avgs, exp_avg_sqs, *([max_exp_avg_sqs] if max_exp_avg_sqs else [])]
-    numbers = [jnp.asarray(x) for x in (decay, rest1, beta2, rest2, root, eps, rate)]
-    news, _, *states = _apply(update, numbers, lists, maximize, None, None)
+    numbers = (decay, rest1, beta2, rest2, root, eps, rate)
+    news, _, *states = _apply(update, lambda dtype: numbers, lists, maximize, None, None)
     return (news, *states) if max_exp_avg_sqs else (news, *states, [])
 
 
@@ -310,6 +338,6 @@ def sgd_step(
         buffer = buffer * momentum + rest * (grad + decay * param if decays else grad)
         return param + rate * buffer, buffer
 
-    numbers = [jnp.asarray(x) for x in (decay, momentum, rest, rate)]
-    news, _, states = _apply(update, numbers, [params, grads, buffers], maximize, None, None)
+    numbers = (decay, momentum, rest, rate)
+    news, _, states = _apply(update, lambda dtype: numbers, [params, grads, buffers], maximize, None, None)
     return news, states

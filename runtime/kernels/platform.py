@@ -1,16 +1,46 @@
-"""A choice between the form of a computation that XLA's CPU backend runs faster and that of other platforms."""
+"""What depends on the platform: forms of a computation that CPUs run faster, and what a compiler lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 from jax import lax
 
-from tenax.words import Array
+from tenax.words import COMPLEX128, Array, DType
 
 T = TypeVar("T")
+
+
+class Lacks(NamedTuple):
+    """What a platform cannot compile."""
+
+    dtypes: frozenset[DType]
+    operators: frozenset[str]
+
+
+# The TPU compiler ends the process at a complex128 value, and JAX has no rule for eigenvalues of a general matrix.
+LACKS = {
+    "tpu": Lacks(frozenset({COMPLEX128}), frozenset({"linalg_eig", "linalg_eigvals", "_linalg_eigvals"})),
+}
+
+
+def require_supported(name: str, values: Any) -> None:
+    """Check the arguments and results of an operator.
+
+    Raises:
+        NotImplementedError: the platform's compiler lacks the operator or one of the dtypes.
+    """
+    platform = jax.default_backend()
+    if platform not in LACKS:
+        return
+    dtypes = {x.dtype for x in jax.tree.leaves(values) if isinstance(x, jax.Array)}
+    if name.partition(".")[0] not in LACKS[platform].operators:
+        dtypes &= LACKS[platform].dtypes
+    if dtypes:
+        listed = ", ".join(sorted(map(str, dtypes)))
+        raise NotImplementedError(f"{name}: JAX's platform {platform!r} does not support it for {listed}; use the CPU")
 
 
 def choose(cpu: Callable[..., T], elsewhere: Callable[..., T], *arrays: Array, symbolic: bool = False) -> T:

@@ -1,4 +1,4 @@
-"""Float32 functions computed in float64, where no float32 formula is accurate: near zeros, in long tails."""
+"""Float32 functions that CPUs compute in float64, where no float32 formula is accurate: near zeros, in long tails."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from tenax.words import Array, cast, double, is_float
 
 
 def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """Run the kernel on its float32 arrays in float64, and round the result once.
-
-    float64 is slow on most accelerators, so this is for special functions that no model calls in its inner loop.
-    """
+    """Run the kernel on its float32 arrays in the dtype that `double` chooses, and round the result once."""
 
     @functools.wraps(kernel)
     def widened(*args: Any, **kwargs: Any) -> Array:

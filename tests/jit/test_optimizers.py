@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import pytest
 import torch
 from torch import nn
@@ -269,3 +270,39 @@ def test_an_optimizer_that_does_not_step_has_no_state_of_parameters_that_are_fro
 
     tenax.jit(step)(torch.ones(2, device="jax"))
     assert not optimizer.state
+
+
+@pytest.mark.parametrize("kind", ["Adam", "AdamW", "NAdam", "RAdam", "Adamax"])
+def test_programs_of_float32_steps_have_no_float64(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TPUs emulate float64."""
+    weight = nn.Parameter(torch.ones(7, device="jax"))
+    optimizer = getattr(torch.optim, kind)([weight], lr=0.01)
+    programs, lower = [], jax.stages.Traced.lower
+    monkeypatch.setattr(jax.stages.Traced, "lower", lambda self: (programs.append(str(self.jaxpr)), lower(self))[1])
+
+    def train() -> None:
+        weight.grad = weight * 2
+        optimizer.step()
+
+    step = tenax.jit(train)
+    step()
+    step()
+    steps = [program for program in programs if "sqrt" in program or "div" in program]
+    assert steps
+    assert not any("f64[" in program for program in steps)
+
+
+@pytest.mark.parametrize("beta2", [0.999, 0.99999])
+@pytest.mark.parametrize("count", [1, 10, 1_000, 100_000])
+def test_bias_corrections_are_as_exact_as_float32(beta2: float, count: int) -> None:
+    moments = torch.rand(2, 50) + 0.1
+    news = {}
+    for dtype, device in ((torch.float64, "cpu"), (torch.float32, "jax")):
+        weight = nn.Parameter(torch.zeros(50, dtype=dtype, device=device))
+        weight.grad = torch.ones(50, dtype=dtype, device=device)
+        optimizer = torch.optim.AdamW([weight], lr=1, betas=(0.9, beta2))
+        first, second = moments.to(device, dtype)
+        optimizer.state[weight] = {"step": torch.tensor(count - 1.0), "exp_avg": first, "exp_avg_sq": second}
+        (tenax.jit(optimizer.step) if device == "jax" else optimizer.step)()
+        news[device] = weight.detach().cpu().float()
+    close(news["jax"], news["cpu"])

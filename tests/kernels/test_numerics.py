@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 import pytest
 import torch
 
 from tenax.coverage import numerics, points, ulp
 from tenax.coverage.digits import EXACT
+from tenax.kernels import gamma, normal
 from tests.helpers.agreement import close
-from tests.helpers.tolerances import LAST_DIGITS, ROUNDED
+from tests.helpers.tolerances import LAST_DIGITS, ROUNDED, SUMMED
 
 COUNT = 300
 DIGITS = 60  # where mpmath takes milliseconds for each value
@@ -43,6 +48,34 @@ def test_the_error_in_float64_is_at_most_twice_that_of_the_cpu(name: str) -> Non
     function = ulp.functions()[name]
     row = ulp.measure(function, torch.float64, "jax", DIGITS)
     assert row.allowed(ulp.limits(function)), row
+
+
+@pytest.mark.parametrize(
+    ("function", "reference", "low", "high"),
+    [
+        (normal.erfc, torch.special.erfc, -5, 9),
+        (normal.erfinv, torch.special.erfinv, -1, 1),
+        (normal.special_ndtri, torch.special.ndtri, 0, 1),
+        (normal.special_log_ndtr, torch.special.log_ndtr, -30, 5),
+        (normal.special_erfcx, torch.special.erfcx, -5, 9),
+        (gamma.lgamma, torch.special.gammaln, -9.9, 50),
+        (gamma.digamma, torch.special.digamma, -9.9, 50),
+        (lambda x: gamma.polygamma(2, x), lambda x: torch.special.polygamma(2, x), 0.1, 50),
+        (lambda x: gamma.mvlgamma(x, 3), lambda x: torch.special.multigammaln(x, 3), 2.1, 50),
+        (lambda x: gamma.special_zeta(x, x), lambda x: torch.special.zeta(x, x), 1.1, 20),
+    ],
+)
+def test_other_platforms_compute_special_functions_in_float32(
+    function: Any, reference: Any, low: float, high: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TPUs emulate float64. The values are those of the float32 formulas on the CPU."""
+    monkeypatch.setattr(jax, "default_backend", lambda: "tpu")
+    x = torch.linspace(low, high, 5003)[1:-1]
+    with jax.enable_x64(True):
+        array = jnp.asarray(x.numpy())
+        assert "f64[5001" not in str(jax.make_jaxpr(function)(array))
+        found = jax.jit(function)(array)
+    close(torch.from_dlpack(found), reference(x.double()).float(), SUMMED)
 
 
 def test_a_row_worse_than_the_rule_is_marked_and_listed_with_its_source() -> None:
