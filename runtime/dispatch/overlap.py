@@ -32,7 +32,8 @@ def shares_storage(call: EncodedCall) -> bool:
 def overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[tuple[int, bool]]:
     """For each tensor that may overlap a written one, yield its offset from that tensor in bytes, and whether the
     strides are equal: torch rejects unequal ones, even for axes of size 1, whose strides are not in keys."""
-    others = [*written, *(x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor))]
+    tensors = [x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor)]
+    others = [*written, *(x for x in tensors if x.device.type == "jax")]  # others are 0-d CPU tensors
     for i, target in enumerate(written):
         memory, (start, end) = cell_of(target).memory, memory_span(target)
         for other in others[i + 1 :]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+import tenax
 from tests.helpers.agreement import close
 
 Make = Callable[[str], torch.Tensor]
@@ -100,3 +101,19 @@ def test_an_operator_of_a_program_has_an_autograd_kernel_for_the_device() -> Non
     y.sum().backward()
     assert y.tolist() == [2, 2, 2]
     assert x.grad.tolist() == [3, 3, 3]
+
+
+HOST_SCALARS: dict[str, Callable[[torch.Tensor], object]] = {
+    "fill_": lambda x: x.fill_(torch.tensor(2.0)),
+    "add_": lambda x: x.add_(torch.tensor(2.0)),
+    "lerp_": lambda x: x.lerp_(torch.ones_like(x), torch.tensor(0.25)),
+    "assignment": lambda x: x.__setitem__(slice(None), torch.tensor(2.0)),
+    "a window of itself": lambda x: x[1:].addcmul_(x[:-1].clone(), torch.tensor(2.0)),
+    "constant_": lambda x: torch.nn.init.constant_(x, torch.tensor(2.0)),
+}
+
+
+@pytest.mark.parametrize("compiled", [lambda f: f, tenax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("write", HOST_SCALARS.values(), ids=HOST_SCALARS)
+def test_a_scalar_of_the_host_is_written(write: Callable[[torch.Tensor], object], compiled: Any) -> None:
+    close(compiled(lambda x: written(x, write))(ramp("jax", 4)), written(ramp("cpu", 4), write))
