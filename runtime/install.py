@@ -48,6 +48,7 @@ _LIBRARIES = {
 _DELEGATED = (  # functions of modules that torch imports lazily, and the modules with tenax's replacements
     (*tensors.JAGGED_ATTENTION, "tenax.sparse.jagged"),
     (*tensors.RING_ATTENTION, "tenax.distributed.ring_attention"),
+    (*frames.INDUCTOR, "tenax.compile.default_backend"),
 )
 
 

@@ -13,23 +13,8 @@ import torch
 import tenax
 from tenax.errors import TraceError
 from tenax.storage.memory_errors import as_torch_error
-from tests.helpers.agreement import close
 
 HUGE = 1 << 50
-
-
-def test_inductor_names_the_backend_of_the_device() -> None:
-    x = torch.ones(3, device="jax")
-    for leaf in (x, x.clone().requires_grad_()):
-        with pytest.raises(Exception, match=r'torch\.compile\(function, backend="tenax"\), or torch\.comp'):
-            torch.compile(lambda x: x.sin() + 1)(leaf)
-    torch.compiler.reset()
-    close(torch.compile(lambda x: x + 1, backend="tenax")(x), x + 1)
-    torch.compiler.set_default_backend("tenax")
-    try:
-        close(torch.compile(lambda x: x + 2)(x), x + 2)
-    finally:
-        torch.compiler.set_default_backend("inductor")
 
 
 @pytest.mark.parametrize(

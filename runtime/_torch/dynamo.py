@@ -15,6 +15,7 @@ with private_names("torch", torch.__version__):
     from torch._functorch._aot_autograd.utils import make_boxed_func as make_boxed_func
     from torch._functorch.partitioners import min_cut_rematerialization_partition as min_cut_rematerialization_partition
     from torch._guards import TracingContext
+    from torch._inductor import list_mode_options as list_mode_options
 
 __all__ = ["functorch_config"]
 

@@ -28,6 +28,7 @@ def is_dynamo_loaded() -> bool:
 TRACE_RULES = "torch._dynamo.trace_rules"
 OPTIMIZERS = "torch._dynamo.variables.optimizer"
 VARIABLES = "torch._dynamo.variables.tensor"  # its tensors
+INDUCTOR = "torch._inductor.compile_fx", "compile_fx"  # the default backend
 
 FAKE_TENSORS = "torch._subclasses.fake_tensor"  # with which torch traces
 PRINTER = "torch._tensor_str"  # which shows tensors

@@ -293,6 +293,12 @@ LIBRARIES = (
         by_torch=True,
     ),
     Patch(
+        "torch._inductor.compile_fx",
+        "compile_fx",
+        (When.INDUCTOR,),
+        "`torch.compile` without a backend: tenax compiles graphs of device tensors, inductor the others as before.",
+    ),
+    Patch(
         "torch._dynamo.variables.optimizer.OptimizerVariable",
         "move_step_if_cpu",
         (When.DYNAMO,),

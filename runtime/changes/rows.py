@@ -19,6 +19,7 @@ class When(enum.Enum):
     TENSOR = "with the first tensor of the device"
     JIT = "with the first `tenax.jit`"
     DYNAMO = "with the import of both tenax and `torch._dynamo`, which the first `torch.compile` imports"
+    INDUCTOR = "with the import of both tenax and inductor, which the first `torch.compile` without a backend imports"
     COMPILE = 'with the first `torch.compile(backend="tenax")`'
     CONTEXT = "with the import of both tenax and `torch.distributed.tensor.experimental`"
     GROUP = "with the first group of the backend `tenax`"

@@ -79,10 +79,6 @@ _HOME = {name: module for module, names in _LATE.items() for name in names.split
 class _DeviceModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         home = _HOME.get(name)
-        if name in ("Scheduling", "PythonWrapperCodegen", "CppWrapperCodegen", "WrapperFxCodegen"):  # read by inductor
-            from .._torch import inductor
-
-            return inductor.register()
         if home is None:
             raise AttributeError(f"module 'torch.jax' has no attribute {name!r}")
         module = importlib.import_module(f"{__package__}.{home}")

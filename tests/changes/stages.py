@@ -20,6 +20,7 @@ import jax.export
 import torch
 import torch._dynamo
 import torch._higher_order_ops
+import torch._inductor.compile_fx
 import torch.nested._internal.ops
 import torch.nn.attention.flex_attention
 import torch.optim._adafactor
@@ -106,6 +107,7 @@ imported = snapshot()
 by_others = {
     "JAX": "jax",
     "DYNAMO": "torch._dynamo.",
+    "INDUCTOR": "torch._inductor.compile_fx.",
     "FLEX": "torch.nn.attention.flex_attention",
     "JAGGED": "torch.nested.",
     "CONTEXT": "torch.distributed.tensor.experimental.",
