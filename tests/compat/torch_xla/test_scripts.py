@@ -389,3 +389,29 @@ def test_a_module_of_pytorch_xla_runs_as_a_program(tmp_path: Path) -> None:
     done = run("-m", name, "--ckpt_prefix", prefix, "--ckpt_suffix", "_rank-*.pth")
     assert done.returncode == 0, done.stderr
     assert torch.load(f"{prefix}_consolidated.pth")["model"]["weight"].tolist() == [1, 1]
+
+
+ACCELERATED = """
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+accelerator = Accelerator()
+assert str(accelerator.device) == "xla:0"
+losses = []
+for prepare, x in ((accelerator.prepare, torch.ones(4, 3, device="xla")), (lambda *x: x, torch.ones(4, 3))):
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2)
+    model, optimizer = prepare(model, torch.optim.SGD(model.parameters(), lr=0.1))
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = model(x).square().sum()
+        accelerator.backward(loss)
+        optimizer.step()
+    losses.append(loss.detach().cpu())
+torch.testing.assert_close(*losses)
+"""
+
+
+def test_a_program_of_accelerate_runs(tmp_path: Path) -> None:
+    assert_passes(tmp_path, ACCELERATED)

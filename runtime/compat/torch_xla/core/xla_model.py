@@ -151,6 +151,18 @@ def check_view_sharing(obj: Any) -> None:
     mapped(obj, check)
 
 
+def set_replication(device: torch.device | str, devices: Sequence[torch.device | str]) -> None:
+    """Do nothing: a process has one replica, on `device`.
+
+    Raises:
+        NotImplementedError: `devices` has several replicas.
+    """
+    if len(devices) > 1:
+        raise NotImplementedError(
+            f"xm.set_replication: {len(devices)} devices; expected one in each process of torchrun"
+        )
+
+
 def optimization_barrier_(tensors: Sequence[torch.Tensor]) -> None:
     """Do nothing: XLA may fuse and move operations as in the rest of the program."""
 
