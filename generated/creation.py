@@ -164,3 +164,30 @@ def range(start: ArrayLike, end: ArrayLike, *, dtype: DType | None = None) -> Ar
     Spec: ops_spec/creation.yaml
     """
     return creation_kernels.closed_range(start, end, dtype=dtype)
+
+
+def kaiser_window(window_length: int, *, dtype: DType | None = None) -> Array:
+    """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+        pin_memory=None) -> Tensor
+
+    Spec: ops_spec/creation.yaml
+    """
+    return creation_kernels.kaiser_window(window_length=window_length, dtype=dtype)
+
+
+def kaiser_window__periodic(window_length: int, periodic: bool, *, dtype: DType | None = None) -> Array:
+    """kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device?
+        device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/creation.yaml
+    """
+    return creation_kernels.kaiser_window(window_length=window_length, periodic=periodic, dtype=dtype)
+
+
+def kaiser_window__beta(window_length: int, periodic: bool, beta: ArrayLike, *, dtype: DType | None = None) -> Array:
+    """kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor
+
+    Spec: ops_spec/creation.yaml
+    """
+    return creation_kernels.kaiser_window(window_length=window_length, periodic=periodic, beta=beta, dtype=dtype)

@@ -1185,7 +1185,9 @@ ROWS: dict[str, Row] = {
     "_thnn_fused_gru_cell.out": Row("kernels.cells", "_thnn_fused_gru_cell", "out"),
     "_thnn_fused_gru_cell_backward": Row("kernels.cells", "_thnn_fused_gru_cell_backward"),
     "_thnn_fused_gru_cell_backward.out": Row("kernels.cells", "_thnn_fused_gru_cell_backward", "out"),
-    "_thnn_fused_lstm_cell": Row("kernels.cells", "_thnn_fused_lstm_cell"),
+    "_thnn_fused_lstm_cell": Row(
+        "kernels.cells", "_thnn_fused_lstm_cell", no_meta="torch's kernel asks absent biases for their device"
+    ),
     "_thnn_fused_lstm_cell.out": Row("kernels.cells", "_thnn_fused_lstm_cell", "out"),
     "_thnn_fused_lstm_cell_backward_impl": Row("kernels.cells", "_thnn_fused_lstm_cell_backward_impl"),
     "_thnn_fused_lstm_cell_backward_impl.out": Row("kernels.cells", "_thnn_fused_lstm_cell_backward_impl", "out"),
@@ -2724,6 +2726,14 @@ ROWS: dict[str, Row] = {
     "isneginf.out": Row("generated.pointwise", "isneginf", "out", dtypes=(("", "not complex float8"),)),
     "isposinf": Row("generated.pointwise", "isposinf", dtypes=(("", "not complex float8"),)),
     "isposinf.out": Row("generated.pointwise", "isposinf", "out", dtypes=(("", "not complex float8"),)),
+    "kaiser_window": Row("generated.creation", "kaiser_window", dtypes=(("", "floating"),)),
+    "kaiser_window.beta": Row("generated.creation", "kaiser_window__beta", dtypes=(("", "floating"),)),
+    "kaiser_window.beta_out": Row("generated.creation", "kaiser_window__beta", "out", dtypes=(("", "floating"),)),
+    "kaiser_window.out": Row("generated.creation", "kaiser_window", "out", dtypes=(("", "floating"),)),
+    "kaiser_window.periodic": Row("generated.creation", "kaiser_window__periodic", dtypes=(("", "floating"),)),
+    "kaiser_window.periodic_out": Row(
+        "generated.creation", "kaiser_window__periodic", "out", dtypes=(("", "floating"),)
+    ),
     "kthvalue": Row(
         "kernels.sort",
         "kthvalue",

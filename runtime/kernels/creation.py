@@ -78,6 +78,19 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: DType | None = None) ->
     return cast(_points(start, end, steps, dtype), dtype)
 
 
+def kaiser_window(window_length: int, periodic: bool = True, beta: Any = 12.0, *, dtype: DType | None = None) -> Array:
+    """The Kaiser window: the Bessel function I0 of `beta * sqrt(1 - x * x)`, divided by that of `beta`, for x from -1
+    to 1; a periodic one is a symmetric one that is longer by an element, without its last."""
+    dtype = dtype or FLOAT32
+    if window_length < 2:
+        return jnp.ones((window_length,), dtype)
+    compute = opmath(dtype)
+    place, last = lax.iota(compute, window_length), window_length - (not periodic)
+    beta, x = jnp.abs(cast(beta, compute)), 2 * place / last - 1
+    inside = beta * jnp.sqrt(jnp.maximum(1 - x * x, 0))
+    return cast(lax.exp(inside - beta) * lax.bessel_i0e(inside) / lax.bessel_i0e(beta), dtype)
+
+
 def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, dtype: DType | None = None) -> Array:
     """`base` to the power of `linspace`."""
     dtype = dtype or FLOAT32

@@ -29,7 +29,18 @@ def byte_mask(device: str) -> torch.Tensor:
     return torch.tensor([1, 0, 1], dtype=torch.uint8, device=device)
 
 
+def steps_of_a_cell(device: str) -> torch.Tensor:
+    torch.manual_seed(0)
+    cell, x = torch.nn.LSTMCell(3, 4, bias=False).to(device), ramp(device, 2, 3).requires_grad_()
+    state = cell(x, cell(x))
+    return torch.autograd.grad(state[0].sum() + state[1].square().sum(), x)[0]
+
+
 VALUES: dict[str, Make] = {
+    "a cell without biases": steps_of_a_cell,
+    "Kaiser windows": lambda d: torch.cat(
+        [torch.kaiser_window(*given, device=d) for given in ((7,), (6, False), (5, True, -2.5), (1,), (0,))]
+    ),
     "a byte mask that accumulates": lambda d: written(
         ramp(d, 3), lambda x: x.index_put_((byte_mask(d),), torch.tensor(2.0, device=d), accumulate=True)
     ),
