@@ -27,6 +27,12 @@ _FREED = (
     "if you need to access saved tensors after calling backward."
 )
 
+_UNFILLED = (
+    ".backward, in the backward pass of a compiled function, must get None for what the loss does not depend on "
+    "(set_materialize_grads), and the pass was compiled for all results: call backward() within the function, or "
+    "return only results that the loss uses"
+)
+
 
 def attach(
     backward: Backward,
@@ -80,6 +86,9 @@ class CompiledStepFunction(torch.autograd.Function):
         present = {i for i, g in enumerate(cotangents) if g is not None}
         if backward.failure or not ctx.freed.isdisjoint(present):
             raise RuntimeError(backward.failure or _FREED)
+        for name, parts in backward.unfilled:
+            if len({present.isdisjoint(results) for results in parts}) > 1:
+                raise RuntimeError(f"{name}{_UNFILLED}")
         if backward.reads is not None:
             backward.reads.verify()
         for tensor, version in ctx.versions:

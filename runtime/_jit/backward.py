@@ -63,7 +63,7 @@ class Backward:
         """
         self.leaves: tuple[TensorSource | NewTensor, ...] = traced.leaves
         self.givers, self.failure, self.assertions = traced.givers, traced.failure, traced.assertions
-        self.results, self.late, self.index = results, late, index
+        self.results, self.late, self.index, self.unfilled = results, late, index, traced.unfilled
         self.executables = executables
         self.leaf_places, self.places = leaf_places, places
         self.reads: LateReads | None = None  # what Python autograd functions read in backward

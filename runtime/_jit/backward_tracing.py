@@ -20,7 +20,13 @@ from ..trace import autograd_engine
 from ..trace.tracing import Trace
 from ..trace.transfer import read
 from .attribute_tracking import AttributeReads
-from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves, requiring_gradients
+from .autograd_graph import (
+    GraphLeaves,
+    accumulated_gradients,
+    graph_leaves,
+    requiring_gradients,
+    unfilled_outputs,
+)
 from .effects import Effects
 from .outputs import OutputDescriber
 from .partition import mark_boundary
@@ -78,11 +84,11 @@ def trace_backward(
     arrays += later.recorder.outputs
     written = tuple(cell for cell in trace.written if cell.content is not forward.get(cell))
     arrays += [cell.read() for cell in written]
-    place, functions = later.recorder.index, tuple(backward.functions)
+    place, functions, unfilled = later.recorder.index, tuple(backward.functions), backward.unfilled
     held = frozenset(later.held | later.found.keys())
     assertions = tuple(assertion for _, assertion in checks)
     traced = TracedBackward(
-        cotangents, leaves, givers, "", changes, storages, place, written, assertions, functions, held
+        *(cotangents, leaves, givers, "", changes, storages, place, written, assertions, functions, held, unfilled)
     )
     return traced, arrays
 
@@ -106,6 +112,7 @@ class _BackwardTracer:
         self.givers: list[frozenset[int]] = []
         self.failure = ""
         self.functions: dict[type, None] = {}
+        self.unfilled: tuple[tuple[str, tuple[frozenset[int], ...]], ...] = ()
 
     def run(self) -> list[jax.Array]:
         """Trace the pass; return the gradients of the leaves that get one."""
@@ -113,6 +120,7 @@ class _BackwardTracer:
         graphs = [graph_leaves(t) for t in self.results]
         shown = {i: leaf for graph in graphs for i, leaf in graph.leaves.items()}
         opens = any(graph.open for graph in graphs)
+        self.unfilled = unfilled_outputs(graphs) if opens else ()
         for graph in graphs:
             self.functions |= graph.functions
         hidden = {id(t): t for t, _ in self.gradients if t.requires_grad} if opens else {}

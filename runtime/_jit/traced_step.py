@@ -105,6 +105,7 @@ class TracedBackward:
     assertions: tuple[Assertion, ...] = ()
     functions: tuple[type[Any], ...] = ()  # the Python autograd functions that it called
     held: frozenset[int] = frozenset()  # as in `TracedOutputs`
+    unfilled: tuple[tuple[str, tuple[frozenset[int], ...]], ...] = ()  # as from `unfilled_outputs`
 
 
 @dataclass(frozen=True, slots=True)

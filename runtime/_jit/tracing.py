@@ -27,6 +27,7 @@ from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
 from .argument_history import TracedFunctions
 from .attribute_tracking import AttributeReads
+from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
 from .effects import (
     Effects,
@@ -80,6 +81,7 @@ class Recorders:
             attached.enter_context(self.host.attached())
             attached.enter_context(named([*state.reached.modules.values()]))
             attached.enter_context(self.reads.attached())
+            attached.enter_context(noting_materialized_gradients())
             attached.enter_context(self.functions)
             yield
 

@@ -412,6 +412,12 @@ LIBRARIES = (
         "They take numbers whose values are unknown while tracing.",
     ),
     Patch(
+        "torch.autograd.function.FunctionCtx",
+        "set_materialize_grads",
+        (When.JIT_TRACE,),
+        "The choice is noted, because torch does not tell it.",
+    ),
+    Patch(
         "torch",
         "_is_all_true",
         _TRACES,

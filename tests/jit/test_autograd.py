@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import re
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -488,3 +489,30 @@ def test_a_result_whose_gradient_is_to_be_retained_raises() -> None:
 
     with pytest.raises(TraceError, match="retain_grad"):
         step()
+
+
+class Unfilled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        ctx.set_materialize_grads(False)
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor | None) -> torch.Tensor | None:
+        if grads[1] is None:
+            return None
+        return grads[1] * 3 if grads[0] is None else grads[0] * 2 + grads[1] * 3
+
+
+def test_a_gradient_that_is_none_in_eager_mode_is_not_zeros() -> None:
+    x = torch.ones(2, device="jax", requires_grad=True)
+
+    def gradient(function: Callable[..., Any], *used: int) -> torch.Tensor:
+        results = tenax.jit(function)(x)
+        return torch.autograd.grad(sum(results[i].sum() for i in used), x)[0]
+
+    close(gradient(Unfilled.apply, 0, 1), torch.full((2,), 5.0))
+    close(gradient(lambda x: (Unfilled.apply(x)[1], x * 4), 0), torch.full((2,), 3.0))
+    close(gradient(lambda x: (sum(Unfilled.apply(x)), x * 4), 1), torch.full((2,), 4.0))
+    with pytest.raises(RuntimeError, match=r"Unfilled\.backward.*must get None .*call backward\(\) within"):
+        gradient(Unfilled.apply, 1)
