@@ -33,8 +33,8 @@ _missing_kernel: list[Callable[[], None]] = []
 _LAYOUT_KEYS = ("SparsePrivateUse1", "SparseCsrPrivateUse1", "QuantizedPrivateUse1", "NestedTensorPrivateUse1")
 _QUANTIZED = (torch.quint8, torch.qint8, torch.qint32, torch.quint4x2, torch.quint2x4)
 
-# The first tensor is created by one of these; C++ composites (full, arange, .to) call them too.
-_FIRST = ("empty.memory_format", "empty_strided")
+# The first tensor is created by one of these; C++ composites (full, arange, .to) call them too, except a window's.
+_FIRST = ("empty.memory_format", "empty_strided", "kaiser_window", "kaiser_window.periodic", "kaiser_window.beta")
 
 
 def library(namespace: str, kind: str = "IMPL") -> Any:
@@ -83,7 +83,7 @@ def _first(name: str) -> Callable[..., Any]:
             register_all()
             from .kernels import KERNELS
 
-            kernel = KERNELS[name]
+            kernel = KERNELS.get(name) or _resolved_when_called(name)
         return kernel(*args, **kwargs)
 
     return first
@@ -209,7 +209,7 @@ def register_all() -> None:
             if "::" in name:
                 _register(name, _resolved_when_called(name))
                 continue
-            if name in KERNELS or f"aten::{name}" not in known:
+            if name in KERNELS or name in _FIRST or f"aten::{name}" not in known:
                 continue
             _register(f"aten::{name}", kernel_of(name))
             if row.grad == "vjp" and row.form == "functional":
