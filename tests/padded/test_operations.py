@@ -190,7 +190,6 @@ COMPILE_EACH = {
 }
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*CASES, *COMPILE_EACH])
 def test_many_sizes_agree_with_the_cpu(name: str) -> None:
     function, make = (CASES | COMPILE_EACH)[name]

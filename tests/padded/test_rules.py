@@ -219,7 +219,6 @@ CASES: dict[str, tuple[Callable[..., Any], str, Callable[[int, int], Sequence[np
 }
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sizes", [(2, 3), (7, 20)])
 @pytest.mark.parametrize("name", CASES)
 def test_the_rest_of_padded_arrays_does_not_reach_results(name: str, sizes: tuple[int, int]) -> None:
