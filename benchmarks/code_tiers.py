@@ -1,8 +1,8 @@
-"""The two tiers of code of eager operations on the CPU, beside XLA's default.
+"""First code of eager operations on the CPU, beside good code, which is XLA's default.
 
 `python benchmarks/code_tiers.py` prints, for operations of each kind and size, the processor time of compilation, the
-time of a call, both interleaved, after how many calls good code repays its compilation and takes over, and how many
-elements of the results differ from the default's; `--write` stores the table in docs/benchmarks.md.
+time of a call, both interleaved, after how many calls good code repays its compilation, and how many elements of the
+results differ; `--write` stores the table in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ OPERATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "index_add": lambda x: x.index_add(0, (x[:, 0].abs() * 4).long(), x),
 }
 TITLES = (
-    "operation", "shape", "default: compilation, ms", "good / default", "first / default", "default: call, us",
-    "good / default", "first / default", "repays, calls", "takes over, calls", "differ, good", "differ, first",
+    "operation", "shape", "good: compilation, ms", "first / good", "good: call, us", "first / good", "repays, calls",
+    "differ",
 )  # fmt: skip
 
 
@@ -52,12 +52,7 @@ def row(name: str, shape: tuple[int, ...], seconds: float) -> tuple[str, ...]:
     def lowered() -> jax.stages.Lowered:
         return jax.jit(lambda x: tenax.t2j(operation)(x, rng=jax.random.key(0))).lower(x)
 
-    text = lowered().as_text()
-    settings: dict[str, dict[str, Any] | None] = {
-        "default": None,
-        "good": options.good_code(text).options,
-        "first": options._SOON["cpu"],
-    }
+    settings: dict[str, dict[str, Any] | None] = {"good": None, "first": options.first_code("", []).options}
     costs: dict[str, list[float]] = {setting: [] for setting in settings}
     compiled = {}
     for _ in range(3):
@@ -71,14 +66,10 @@ def row(name: str, shape: tuple[int, ...], seconds: float) -> tuple[str, ...]:
     compilation, run = {s: min(c) for s, c in costs.items()}, interleaved(calls, seconds)
     cells = [name, "x".join(map(str, shape))]
     for times, unit in ((compilation, 1e3), (run, 1)):
-        default = times["default"]
-        cells += [f"{default * unit:.0f}", f"{times['good'] / default:.2f}", f"{times['first'] / default:.2f}"]
+        cells += [f"{times['good'] * unit:.0f}", f"{times['first'] / times['good']:.2f}"]
     lost = run["first"] - run["good"]  # in microseconds
-    work = options.first_code(text).work
     cells += [f"{compilation['good'] * 1e6 / lost:.0f}" if lost > 0.02 * run["good"] else ""]
-    cells += [f"{options.ENOUGH / work:.0f}" if work else "at once"]
-    size = results["default"].size
-    cells += [f"{np.count_nonzero(results['default'] != results[s])} of {size}" for s in ("good", "first")]
+    cells += [f"{np.count_nonzero(results['good'] != results['first'])} of {results['good'].size}"]
     return tuple(cells)
 
 

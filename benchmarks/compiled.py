@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
-
-os.environ["TENAX_TIERS"] = "0"  # whole programs; tenax reads it when it is imported
 
 import jax
 import torch

@@ -38,7 +38,6 @@ if OPTIONS.cores < (os.cpu_count() or 1):  # before torch and JAX count them
 
 import torch  # noqa: E402
 from clock import interleaved  # noqa: E402
-from models.beginnings import bert  # noqa: E402
 from models.cases import CASES, Batch, Case, classified, text  # noqa: E402
 from models.training import finished, train_step  # noqa: E402
 
@@ -92,8 +91,6 @@ def programs() -> Iterator[tuple[str, str, Callable[[str], Run]]]:
             for make in BATCHES[case.name]:
                 batch = make()
                 yield case.name, " x ".join(map(str, batch[0].shape)), partial(stepper, case, batch)
-    if OPTIONS.only in "BERT, 4 layers":
-        yield "BERT, 4 layers", "4 x 64", lambda mode: bert(device_of(mode), compiler(mode))
 
 
 def measured(make: Callable[[str], Run], modes: tuple[str, ...]) -> dict[str, float]:

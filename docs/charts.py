@@ -8,7 +8,6 @@ import re
 # By marker of the table: the columns that name a row, the column of ratios, and what the ratio compares.
 CHARTS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "eager": (("op",), "tenax / jax.jit", "time relative to a jitted JAX call"),
-    "beginnings": (("first run, s", "mode"), "second / before", "first run in a second process, relative to before"),
     "models": (("model", "program"), "ratio", "time relative to JAX by hand"),
     "distributed": (("layout", "devices"), "ratio", "time relative to JAX by hand"),
     "distributed ranks": (("program", "contender"), "times JAX by hand", "time relative to JAX by hand"),

@@ -19,11 +19,13 @@ from .by_hand import decode as decode_by_hand
 from .by_hand import gpt as gpt_by_hand
 from .by_hand import lstm as lstm_by_hand
 from .by_hand import mlp as mlp_by_hand
+from .by_hand import narrow as narrow_by_hand
 from .by_hand import resnet as resnet_by_hand
 from .decode import Decoder
 from .gpt import GPT
 from .lstm import LSTM
 from .mlp import MLP
+from .narrow import Narrow
 from .resnet import ResNet
 
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -82,6 +84,7 @@ CASES = (
     gpt(4),
     gpt(12),
     _case("LSTM", LSTM, partial(text, 256, 16, 32), lstm_by_hand),
+    _case("202 tiny parameters", Narrow, partial(classified, 2, 8, 2), narrow_by_hand),
     gpt(48),
 )
 DECODING = Case(

@@ -19,13 +19,13 @@ def cross_entropy(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def train_step(module: nn.Module, optimizer: torch.optim.Optimizer) -> Step:
-    """A function of a batch and its targets that gives the loss. It leaves no gradient behind."""
+    """A function of a batch and its targets that gives the loss."""
 
     def step(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
         loss = cross_entropy(module(x), target)
         loss.backward()
         optimizer.step()
-        optimizer.zero_grad()
         return loss.detach()
 
     return step

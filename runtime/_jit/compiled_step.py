@@ -100,7 +100,7 @@ class CompiledStep:
         order = self.writes.arrange(self.donation.cells)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
         others = [other.executables for other in earlier]
-        self.executables.compile(len(read), self.donation.numbers, len(self.host), order, others, self.effects.begins)
+        self.executables.compile(len(read), self.donation.numbers, len(self.host), order, others)
         self.backward = self._backward(step, place)
         if self.backward is not None:
             self.backward.reads = late_reads(step, observations)

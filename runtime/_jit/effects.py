@@ -66,7 +66,6 @@ class Effects:
     geometries: tuple[GeometryEffect, ...] = ()
     flags: tuple[FlagEffect, ...] = ()
     versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
-    begins: bool = False  # whether the run created optimizer state, so that later calls need another program
     containers: tuple[Fetch | None, ...] = ()  # functions that fetch containers that each call looks up, per entry
 
     def __bool__(self) -> bool:
@@ -131,12 +130,6 @@ def describe_entries(
     for source in sequences.values():
         effects.append(EntryEffect(source._replace(key=None), describer.describe([*elements_of(source.container)])))
     return tuple(effects)
-
-
-def begins_state(changes: Iterable[StateChange], optimizers: Iterable[Any]) -> bool:
-    """Whether the run created optimizer state for a parameter that had none."""
-    states = {id(optimizer.state) for optimizer in optimizers}
-    return any(id(source.container) in states and old is MISSING for source, old, _ in changes)
 
 
 def describe_gradients(

@@ -9,8 +9,6 @@ import jax
 from jax.extend.core import Jaxpr, Literal
 
 from ..dispatch.aot_call import AotCall
-from ..xla.one_run import options_for_one_run
-from ..xla.options import has_one_tier
 from .inputs import Inputs
 from .partition import forward_part, gradient_part, live_variables, partition
 
@@ -51,7 +49,6 @@ class Executables:
         host: int,
         order: list[int],
         others: Iterable[Executables] = (),
-        once: bool = False,
     ) -> None:
         """Make the forward program, or reuse the programs of another step that computes the same.
 
@@ -61,7 +58,6 @@ class Executables:
             host: the number of operands before the arrays of the cells.
             order: the order of the first outputs, the arrays of written cells.
             others: the executables of earlier steps.
-            once: whether the forward program is expected to run only once.
         """
         self.donated = donated
         for other in others:
@@ -71,8 +67,7 @@ class Executables:
         outputs = self._forward_jaxpr.outvars
         outputs = [*(outputs[i] for i in order), *outputs[len(order) :]]
         function = self.inputs.function(self._forward_jaxpr.replace(outvars=outputs), range(cells))
-        first_options = options_for_one_run() if once and not has_one_tier() else None
-        self.forward = AotCall(function, [host + i for i in donated], first_options=first_options)
+        self.forward = AotCall(function, [host + i for i in donated])
 
     def gradient(self) -> Callable[..., list[jax.Array]]:
         """The gradients as a function of host operands, cotangents, and the arrays of the cells in `needed`."""

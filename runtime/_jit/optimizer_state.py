@@ -49,6 +49,9 @@ class OptimizerStateInit:
         lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
         with _gradients(begin), _capturable(group):
             optimizer._init_group(group, *lists)
+        if isinstance(optimizer, torch.optim.SGD) and group["momentum"] and not group["dampening"]:
+            for p in begin:  # the first step stores the gradient, which is also what it adds to zeros
+                state[p]["momentum_buffer"] = torch.zeros_like(p)
         for p in without:  # parameters on other devices may have gradients, too
             if p.device.type == "jax" and state.get(p):
                 self.parameters.append((optimizer, p))

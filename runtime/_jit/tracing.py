@@ -31,7 +31,6 @@ from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
 from .effects import (
     Effects,
-    begins_state,
     describe_data,
     describe_entries,
     describe_flags,
@@ -311,8 +310,7 @@ def _describe_effects(
     data = describe_data(describer, recorders.trace, reached, numbers)
     geometries = describe_geometries(recorders.trace, reached, numbers)
     versions = describe_versions(before.versions, numbers)
-    begins = begins_state(changes, (optimizer for _, optimizer in state.reached.optimizers.values()))
-    return Effects(entries, data, changed, geometries, flags, versions, begins), missing
+    return Effects(entries, data, changed, geometries, flags, versions), missing
 
 
 def _modes() -> tuple[bool, torch.dtype, str]:

@@ -16,8 +16,6 @@ import numpy as np
 from ..dispatch.aot_call import AotCall
 from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
-from ..xla.one_run import options_for_one_run
-from ..xla.options import has_one_tier
 from .recorded import RecordedOp
 
 Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]  # entries of the tape, slots of results, donated inputs
@@ -32,17 +30,15 @@ listeners: list[Callable[[TapeProgram, float, bool], None]] = []  # called after
 class TapeProgram:
     """A compiled tape."""
 
-    def __init__(self, key: Key, before: TapeProgram | None, begins: bool = False) -> None:
-        """`before` is the program that ran last, for `changes` to compare with. A program that `begins` a loop creates
-        state that later steps find, so it is compiled quickly, and again with good code if it does run again."""
+    def __init__(self, key: Key, before: TapeProgram | None) -> None:
+        """`before` is the program that ran last, for `changes` to compare with."""
         self.key = key
         self._before = None if before is None else before.key
         donated = [i + 1 for i in key[2]]
         # float16 is rounded within operations as well: `reduce_precision` would flush its small numbers to zero.
         halves = any(a.dtype == np.float16 for e in key[0] if e.__class__ is RecordedOp for a in e.avals)
-        first = options_for_one_run() if begins and not has_one_tier() else None
         options = {"xla_allow_excess_precision": False} if halves else None
-        self._call = AotCall(self._replay, donated, options, first)
+        self._call = AotCall(self._replay, donated, options)
         self.seconds = 0.0  # spent on tracing and compiling
         self._words: tuple[list[int], jax.Array] | None = None
 
@@ -146,7 +142,6 @@ class History:
         self.last: TapeProgram | None = None
         self.programs: OrderedDict[TapeProgram, Runs] = OrderedDict()
         self.runs = 0  # runs of all programs
-        self.begun = False  # whether a program has ended a step that overwrote something
 
     def is_last(self, key: Key) -> bool:
         """Whether a key is that of the program that ran last.
@@ -189,15 +184,13 @@ def is_variant(key: Key, history: History) -> bool:
     return True
 
 
-def program_of(key: Key, history: History, steps: bool) -> TapeProgram:
-    """Look up or make the program of a tape. `steps` tells that it ends a step that overwrites something; the first
-    such program of a thread is taken for the first step of a loop, which makes the state of its optimizer."""
-    begins, history.begun = steps and not history.begun, steps or history.begun
+def program_of(key: Key, history: History) -> TapeProgram:
+    """Look up or make the program of a tape."""
     if history.last is not None and history.is_last(key):
         return history.last
     program = _programs.get(key)
     if program is None:
-        program = _programs[key] = TapeProgram(key, history.last, begins)
+        program = _programs[key] = TapeProgram(key, history.last)
         if len(_programs) > _HELD:
             _programs.popitem(last=False)
     else:

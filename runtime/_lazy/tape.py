@@ -285,7 +285,7 @@ class Tape:
             live.clear()
             gc.collect()
             live, key = self._live(entries, barrier)
-        program = program_of(key, self.history, barrier and any(p.origin is not None for p in live))
+        program = program_of(key, self.history)
         ran: list[Sequence[Any]] = []
         compiled, begun = program.seconds, time.perf_counter()
         outer = recording.tape

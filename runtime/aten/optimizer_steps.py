@@ -24,7 +24,6 @@ from .._torch.operators import fused_adam
 from .._torch.tensors import PLAIN_CLASSES
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListKernel
-from ..dispatch.list_start import ListStarts
 from ..dispatch.signature import Signature
 from ..storage.avals import meshes
 from ..storage.placement import no_jax_trace
@@ -46,9 +45,7 @@ _SCHEMAS = {
 def _kernel(name: str) -> ListKernel:
     library("tenax", "FRAGMENT").define(f"{name}({_SCHEMAS[name]}) -> ()")
     row = Row("kernels.optim", name, form="inplace", no_meta="written for the device")
-    dispatcher = Dispatcher(Signature(f"tenax::{name}", row))
-    dispatcher.long_list = ListStarts(dispatcher)
-    return ListKernel(dispatcher)
+    return ListKernel(Dispatcher(Signature(f"tenax::{name}", row)))
 
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:

@@ -24,8 +24,7 @@ from ..xla.lowering import compile_lowered
 from ..xla.options import KEPT_BARRIERS
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
-from ..xla.waiting import Waiting, timed, waiting_for
-from .outlined_start import OutlinedStart
+from ..xla.waiting import waiting_for
 
 
 class AotCall:
@@ -36,7 +35,6 @@ class AotCall:
         function: Callable[..., Any],
         donated: Sequence[int] = (),
         options: dict[str, Any] | None = None,
-        first_options: dict[str, Any] | None = None,
     ) -> None:
         """Prepare the function; the first call compiles it.
 
@@ -44,7 +42,6 @@ class AotCall:
             function: returns a list of arrays.
             donated: the positions of donated arrays.
             options: XLA compiler options.
-            first_options: additional options for the first call, if a second is not expected: that one compiles again.
         """
         self.donated = tuple(donated)
         self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
@@ -55,9 +52,6 @@ class AotCall:
 
         self._run = run
         self.jitted = self._jit(run, self.options)
-        self._first_options = first_options
-        self._outlines = not options  # whether the first calls may run it as a sequence of programs
-        self._start: OutlinedStart | None = None
         self.has_run = False
         self.arguments: list[jax.ShapeDtypeStruct] = []
         self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
@@ -87,19 +81,6 @@ class AotCall:
         return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
     def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        if self._start is None:
-            results = self._begin(arrays)
-        elif self._start.is_over():
-            if "compiled" not in vars(self):  # it is there if `tenax.explain` has asked for it
-                self.compiled = self._start.whole()
-            self._start = None
-            results = self._use(self.compiled, arrays)
-        else:
-            results = self._start(arrays)
-        self.has_run = True
-        return results
-
-    def _begin(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         # A separate function, because JAX keeps the lowered program (a megabyte) for as long as its function lives.
         traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
         # Uncommitted arrays have no sharding here, so that they join the mesh of the others.
@@ -108,31 +89,14 @@ class AotCall:
         ]
         if compile_for_ranks := ranks.compiler_of(traced.jaxpr):
             self.lowered, self.call = compile_for_ranks(traced.jaxpr, arrays, self.donated, self.options)
-            return self.call(arrays)
-        if traced.jaxpr.effects or any(map(_is_spread, arrays)):
+        elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
             self.call = lambda arrays: self.jitted(*arrays)
-            return self.call(arrays)
-        if self._outlines:
-            name, begin = self._run.__name__, lambda: self._lowered(traced)
-            self._start = OutlinedStart.of(traced, arrays, self.donated, name, self.options, begin)
-            if self._start is not None:
-                return self._start(arrays)
-        lowered = traced.lower()
-        if self._first_options is None:
-            self.compiled = self._compile(lowered)
-            return self._use(self.compiled, arrays)
-        first, self._first_options = self._compile(lowered, self._first_options), None
-        call, *_ = self._calls(first)
-        return call(arrays)
-
-    def _lowered(self, traced: jax.stages.Traced) -> Callable[[], jax.stages.Compiled]:
-        lowered = traced.lower()
-        return lambda: self._compile(lowered, wait=timed)
-
-    def _use(self, compiled: jax.stages.Compiled, arrays: list[jax.Array]) -> Sequence[jax.Array]:
-        """Use an executable for this call and all later ones."""
-        self.call, self._execute, self._consume = self._calls(compiled)
-        return self.call(arrays)
+        else:
+            self.compiled = self._compile(traced.lower())
+            self.call, self._execute, self._consume = self._calls(self.compiled)
+        results = self.call(arrays)
+        self.has_run = True
+        return results
 
     def _calls(self, compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Any, Any]:
         """The functions that run an executable: in one step and, if it can be called directly, in two steps."""
@@ -169,20 +133,18 @@ class AotCall:
         """The compiled program."""
         return self._compile(self.lowered)
 
-    def _compile(
-        self, lowered: jax.stages.Lowered, more: dict[str, Any] | None = None, wait: Waiting = waiting_for
-    ) -> jax.stages.Compiled:
-        """Compile, with additional XLA options; a program on the first device is stored for later processes."""
+    def _compile(self, lowered: jax.stages.Lowered) -> jax.stages.Compiled:
+        """Compile a program; if it is for the first device, it is stored for later processes."""
         mappings.make_room()
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
-            with wait(self._run.__name__):
-                compiled = compile_lowered(lowered, more)
+            with waiting_for(self._run.__name__):
+                compiled = compile_lowered(lowered)
         else:
-            compiled = compile_or_load(self._run.__name__, lowered, more, self.options, placed, wait=wait)
-        hold(compiled if more else self, compiled, pinned=True)
+            compiled = compile_or_load(self._run.__name__, lowered, self.options, placed)
+        hold(self, compiled, pinned=True)
         return compiled
 
 

@@ -165,8 +165,8 @@ class AheadTape:
             raise
         if compilation is None or (compilation.is_ready() and not self.calls) or _bytes_of(compilation) >= _LARGE:
             return None
-        if counted and program.work and program.is_due():
-            program.left += program.work  # undo the count: this call runs unrecorded, and is counted there
+        if counted and program.calls and program.is_due():
+            program.taken -= 1  # undo the count: this call runs unrecorded, and is counted there
             return None
         results = [None if a is None else _result(self, a) for a in compilation.results]
         call.operands.clear()  # so that only the tape holds arrays to be donated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +15,6 @@ from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
-from ..xla.options import Tiers
 from ..xla.settings import compiles_ahead
 from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
 from .encode import NO_KEY, EncodedCall, encode, is_always_idle, parameter_sizes
@@ -25,7 +24,6 @@ from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
-_LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
 _FEW = 2  # executables of an overload before programs for many sizes are considered
 _PLAIN = {int, float, type(None)}
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
@@ -40,15 +38,13 @@ class Handled(NamedTuple):
 class Dispatcher:
     """A callable registered with torch's dispatcher for one overload."""
 
-    def __init__(self, signature: Signature, tiers: Tiers = "both") -> None:
-        self.signature, self.tiers = signature, tiers
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
         self.families: Any = None  # of calls that programs for many sizes may serve (`padded/families.py`)
         self.sizes_change = False  # whether one has served a call
-        # Returns the executable for a new key that writes a long list, or None if it has executed the call itself.
-        self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -105,18 +101,13 @@ class Dispatcher:
                 check_numbers(signature, values, key)
         executable = self.entries.get(key)
         if executable is None:
-            if self.long_list is not None and len(call.cells) >= _LONG:
-                executable = self.long_list(values, call)
-                if executable is None:
-                    return None
-            else:
-                code_memory.make_room(signature.name, key)
-                parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
-                executable = build_executable(signature, values, call, self.tiers, not self.sizes_change)
-                if len(self.entries) >= _FEW:
-                    from ..padded.families import serve
+            code_memory.make_room(signature.name, key)
+            parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
+            executable = build_executable(signature, values, call, not self.sizes_change)
+            if len(self.entries) >= _FEW:
+                from ..padded.families import serve
 
-                    serve(self, executable, call)
+                serve(self, executable, call)
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable

@@ -19,7 +19,6 @@ from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
 from ..xla.calls import program
-from ..xla.options import Tiers
 from .encode import EncodedCall
 from .inference import infer
 from .lowering_trace import trace_functions
@@ -86,7 +85,7 @@ class Executable:
         if self.donating is None:
             function: Callable[..., Any] = self.run.__wrapped__  # type: ignore[union-attr]
             if self.surround is None:
-                self.donating = program(function, self.name, self.donate, self.run.program.tiers)  # type: ignore[union-attr]
+                self.donating = program(function, self.name, self.donate)
             else:
                 self.donating = self.surround(jax.jit(function, donate_argnums=self.donate))
         return self.donating
@@ -167,16 +166,13 @@ def _never(*operands: Any) -> Any:
     raise AssertionError("another call takes the place of this one")
 
 
-def build_executable(
-    signature: Signature, values: list[Any], call: EncodedCall, tiers: Tiers = "both", lasting: bool = True
-) -> Executable:
+def build_executable(signature: Signature, values: list[Any], call: EncodedCall, lasting: bool = True) -> Executable:
     """Build the executable for a new key, which is traced when it is first called; raises what torch raises.
 
     Args:
         signature: that of the operation.
         values: the arguments.
         call: the call with these arguments.
-        tiers: the code that it runs.
         lasting: whether later processes are expected to make such a call, and should not have to infer its results.
     """
     row = signature.row
@@ -207,7 +203,7 @@ def build_executable(
 
         executable = Executable(jax.jit(run), donate, expected, order, on_device(call.index))
     else:
-        compiled: Any = program(run, name, tiers=tiers)
+        compiled: Any = program(run, name)
         executable = Executable(compiled, donate, expected, order, name=name)
         compiled.program.holder = weakref.ref(executable)
     if row.checks:

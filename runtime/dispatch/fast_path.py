@@ -20,8 +20,6 @@ from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
 from ..storage.recording import recording
 from .dispatcher import Dispatcher
-from .encode import EncodedCall
-from .executable import Executable
 from .operands import NUMBER_TYPES, array_or_scalar, device_scalar, varying_scalar
 from .signature import Signature
 
@@ -55,15 +53,6 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
 
 def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
     kernels: list[Callable[..., Any]] = []
-
-    def first_call(values: list[Any], call: EncodedCall) -> Executable | None:
-        from .list_start import ListStarts
-
-        dispatcher.long_list = starts = ListStarts(dispatcher)
-        return starts(values, call)
-
-    if dispatcher.signature.foreach:
-        dispatcher.long_list = first_call
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if not kernels:  # the first call never has an executable, and most operators are called at most once

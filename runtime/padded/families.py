@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import jax
+
 from ..dispatch.encode import EncodedCall
 from ..dispatch.executable import Executable
 from ..dispatch.signature import Signature
@@ -20,7 +22,7 @@ from ..storage.recording import recording
 from ..storage.spec import Operand
 from ..storage.views import plan
 from ..trace.core import current_trace
-from ..xla.options import has_one_tier, has_quick_tier
+from ..xla.options import has_one_tier, has_tiers
 from .parts import Shapes, shapes_of, written_operands
 from .symbols import Dims, pattern, values_of
 
@@ -40,7 +42,7 @@ def serve(dispatcher: Any, executable: Executable, call: EncodedCall) -> None:
         call: the call.
     """
     signature = dispatcher.signature
-    if not has_quick_tier() or has_one_tier() or not _is_eager():
+    if not has_tiers() or jax.local_devices()[0].platform != "cpu" or has_one_tier() or not _is_eager():
         return
     if dispatcher.families is None:
         dispatcher.families = {}

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._jax import direct_call
 from .._torch.frames import set_eval_frame
-from ..xla.options import good_code
 from ..xla.stored import compile_or_load
 
 _OFTEN = 16  # arrays of one shape, dtype and value; for fewer, a program would take longer than uploads
@@ -38,7 +37,7 @@ def filled(
     try:
         with jax.enable_x64(True):
             lowered = jax.jit(lambda: jax.lax.full(shape, value, dtype)).lower()
-            compiled = compile_or_load("a fill", lowered, good_code(lowered.as_text()).options)
+            compiled = compile_or_load("a fill", lowered)
             execute, handlers = direct_call(compiled)
     finally:
         set_eval_frame(watching)

@@ -75,7 +75,7 @@ class PendingExecutable:
                 traced = program.trace(operands)
                 coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
                 coming._key, coming._lowered = key, LoweredProgram(traced)
-                program.work = coming._lowered.first_code.work if program.tiers == "both" else 0
+                program.calls = coming._lowered.first_code.calls
                 program.made_for, program.coming = signature, coming
                 coming._submit()
         if program.made_for != signature:

@@ -7,24 +7,21 @@ from functools import wraps
 from typing import Any
 
 from .._jax import jit_of_compiled
-from .options import Tiers, has_tiers
+from .options import has_tiers
 from .program import EagerProgram, observed
 
 
-def program(
-    function: Callable[..., Any], key: str | None, donated: Sequence[int] = (), tiers: Tiers = "both"
-) -> Callable[..., Any]:
+def program(function: Callable[..., Any], key: str | None, donated: Sequence[int] = ()) -> Callable[..., Any]:
     """Compile a function when it is first called, or load its stored executable.
 
     Args:
         function: returns a tuple of arrays and None.
         key: the text under which it is stored; None if it is not stored.
         donated: positions of the donated arrays.
-        tiers: the code that it runs.
     """
-    source = EagerProgram(function, key, tuple(donated), tiers)
+    source = EagerProgram(function, key, tuple(donated))
     call = jit_of_compiled(function, source)
-    return observed(counting(call) if has_tiers() and tiers == "both" else call, source)
+    return observed(counting(call) if has_tiers() else call, source)
 
 
 def counting(call: Any) -> Callable[..., Any]:
@@ -33,7 +30,7 @@ def counting(call: Any) -> Callable[..., Any]:
 
     @wraps(call)
     def counted(*operands: Any) -> Any:
-        if source.work and source.is_due():
+        if source.calls and source.is_due():
             from .takeover import advance
 
             advance(source, call, operands)

@@ -14,7 +14,7 @@ import jax
 
 from .. import patches
 from .._jax import mlir_context
-from .options import KEPT_BARRIERS, Code, first_code, good_code, has_one_tier
+from .options import KEPT_BARRIERS, Code, first_code
 
 _MOST = 128  # maximum programs per context, because it keeps their types and locations
 
@@ -44,7 +44,7 @@ def _make_ir_context() -> Any:
 patches.replace("jax._src.interpreters.mlir.make_ir_context", _make_ir_context)
 
 
-def compile_lowered(lowered: jax.stages.Lowered, options: dict[str, Any] | None) -> jax.stages.Compiled:
+def compile_lowered(lowered: jax.stages.Lowered, options: dict[str, Any] | None = None) -> jax.stages.Compiled:
     """Compile a program; on the CPU in the forms that XLA's backend executes faster, which changes `lowered`."""
     kept = KEPT_BARRIERS.get(jax.default_backend())
     if kept is not None:
@@ -68,15 +68,12 @@ class LoweredProgram:
         finally:
             _lowering.context = None
         self.text = self._lowered.as_text()
+        self._avals = (*traced.jaxpr.in_avals, *traced.jaxpr.out_avals)
 
     @cached_property
     def first_code(self) -> Code:
         """How to compile the program for its first calls."""
-        return self.good_code() if has_one_tier() else first_code(self.text)
-
-    def good_code(self) -> Code:
-        """How to compile the program for frequent calls."""
-        return good_code(self.text)
+        return first_code(self.text, self._avals)
 
     def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
         """Compile the program, which frees it: it cannot be compiled again."""

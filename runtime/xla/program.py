@@ -1,8 +1,8 @@
 """The executable of a function of arrays on the first device.
 
 The first call loads a stored executable, without tracing the function, or traces, compiles and stores it. It may start
-with first code, which compiles quickly (`options.py`). Then calls count the work they do, and good code takes over when
-it is enough (`takeover.py`). Which call that is depends only on the program, so that results are reproducible.
+with first code, which compiles quickly (`options.py`); good code takes over at a fixed call (`takeover.py`), so that
+results are reproducible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import ENOUGH, Options, Tiers, has_one_tier
+from .options import GOOD, Options, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -36,16 +36,14 @@ class EagerProgram:
         function: Callable[..., Any],
         key: str | None,
         donated: tuple[int, ...],
-        tiers: Tiers = "both",
         options: Options | None = None,
     ) -> None:
         self.function, self.key, self.donated = function, key, donated
         self.options = options or {}  # of XLA, besides those of its tier
-        self.tiers = tiers
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
-        self.work = 0  # of a call, per operation (options.py); 0 if good code will not take over
-        self.left = ENOUGH // 2  # work until the next step of the takeover
+        self.calls = 0  # of first code, until good code takes over; 0 if it will not
+        self.taken = 0  # of these calls
         self.good: Any = None  # returns the good code, once its compilation has started
         self.holder: Callable[[], Any] = lambda: None  # a weak reference to the object whose `run` this is
         self._count: Callable[[], Any] | None = None  # stops counting the executable's memory
@@ -73,9 +71,9 @@ class EagerProgram:
         return self.executable if self.made_for == signature else None
 
     def is_due(self) -> bool:
-        """Count a call of first code; return whether the next step of the takeover is due."""
-        self.left -= self.work
-        return self.left < 0 or has_one_tier()
+        """Count a call of first code; return whether a step of the takeover is due."""
+        self.taken += 1
+        return self.taken == self.calls // 2 or self.taken >= self.calls or has_one_tier()
 
     def keep(self, executable: jax.stages.Compiled, signature: tuple[Any, ...]) -> None:
         """Use an executable from now on."""
@@ -94,8 +92,7 @@ class EagerProgram:
         """The name of the stored executable (with `good`, of the one with good code); None if it cannot be stored."""
         if self.key is None or folder() is None:
             return None
-        good = good or self.tiers == "good" or has_one_tier()
-        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good else []))
+        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good or has_one_tier() else []))
 
     def load(self, signature: tuple[Any, ...], *, good: bool = False) -> jax.stages.Compiled | None:
         """The stored executable, if there is one."""
@@ -104,7 +101,7 @@ class EagerProgram:
         if found is None:
             return None
         if not good:
-            self.work = found.note if self.tiers == "both" else 0
+            self.calls = found.note
         return found.compiled
 
     def trace(self, operands: tuple[Any, ...]) -> jax.stages.Traced:
@@ -126,13 +123,13 @@ class EagerProgram:
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """Compile a lowered program, and store it under a key."""
-        options, work = lowered.good_code() if good or self.tiers == "good" else lowered.first_code
+        options, calls = GOOD if good else lowered.first_code
         compiled = lowered.compile({**(options or {}), **self.options} or None)
         # Custom calls depend on state that their lowering sets up in the process, such as pointers to LAPACK functions.
         if key is not None and "custom_call" not in lowered.text:
-            stored.store(key, compiled, work)
-        if not good and self.tiers == "both":
-            self.work = work
+            stored.store(key, compiled, calls)
+        if not good:
+            self.calls = calls
         return compiled
 
 

@@ -15,7 +15,7 @@ from . import folder
 from .environment import key_of
 from .lowering import compile_lowered
 from .totals import totals
-from .waiting import Waiting, waiting_for
+from .waiting import waiting_for
 
 logger = logging.getLogger("tenax")
 T = TypeVar("T")
@@ -71,27 +71,23 @@ def remembered(name: str | None, find_out: Callable[[], T]) -> T:
     return facts
 
 
-def compile_or_load(
-    name: str, lowered: jax.stages.Lowered, options: dict[str, Any] | None, *facts: Any, wait: Waiting = waiting_for
-) -> jax.stages.Compiled:
+def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.stages.Compiled:
     """Load the stored executable of a lowered program, or compile and store it.
 
     Args:
         name: its name in messages.
         lowered: the program; the executable is stored under its text.
-        options: additional XLA options.
         facts: further parts of the key, which the text does not contain.
-        wait: the context of a compilation, which counts and reports it.
     """
     key, text = None, "" if folder.folder() is None else lowered.as_text()
     if text and "callback" not in text:  # the text of a callback contains a pointer into this process
         weak = [x.weak_type for x in jax.tree.leaves((lowered.in_avals, lowered.out_info))]
-        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, options, *facts)
+        key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
         found = load(key)
         if found is not None:
             return found.compiled
-    with wait(name):
-        compiled = compile_lowered(lowered, options)
+    with waiting_for(name):
+        compiled = compile_lowered(lowered)
     if key is not None:
         store(key, compiled)
     return compiled

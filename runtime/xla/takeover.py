@@ -1,4 +1,4 @@
-"""The takeover: good code replaces a program's first code once that has computed enough.
+"""The takeover: good code replaces a program's first code after a fixed number of calls.
 
 Halfway, the program is traced and lowered again and compiled by a thread; at the end, that thread is waited for. So it
 is always the same call that first runs good code, however long the compilation takes.
@@ -14,7 +14,7 @@ import jax
 from .._jax import ask_again, trace_state_clean
 from .ahead import background
 from .lowering import LoweredProgram
-from .options import ENOUGH, has_one_tier
+from .options import has_one_tier
 from .program import EagerProgram, observed
 from .waiting import timed
 
@@ -25,7 +25,7 @@ def advance(program: EagerProgram, call: Any, operands: tuple[Any, ...]) -> None
     """Take the next step: start compiling good code, or switch to it.
 
     Args:
-        program: the program that has counted enough work.
+        program: the program, which has counted half of its calls.
         call: JAX's function that runs it.
         operands: the operands of the call that is about to run.
     """
@@ -34,12 +34,11 @@ def advance(program: EagerProgram, call: Any, operands: tuple[Any, ...]) -> None
     try:
         if program.good is None:
             program.good = begin(program, operands)
-            program.left = ENOUGH // 2
-        if program.left < 0 or has_one_tier():
+        if program.taken >= program.calls or has_one_tier():
             finish(program, call)
     except Exception as error:  # whatever XLA raises, such as out of memory: the first code still works
         logger.warning("%s stays in code that is slow: %s: %s", program.function.__name__, type(error).__name__, error)
-        program.work = 0
+        program.calls = 0
 
 
 def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
@@ -64,7 +63,7 @@ def finish(program: EagerProgram, call: Any) -> None:
     if good is None or signature is None:
         return  # another thread has finished
     executable = good()
-    program.work, program.good = 0, None
+    program.calls, program.good = 0, None
     program.keep(executable, signature)
     ask_again(call)
     if (holder := program.holder()) is not None:

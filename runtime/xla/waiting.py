@@ -7,14 +7,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .totals import count_compiled
 
 logger = logging.getLogger("tenax")
-Waiting = Callable[[str], AbstractContextManager[None]]  # `timed` or `waiting_for`
 
 _PATIENCE = 2.0  # seconds of waiting before the line is printed
 _PAUSE = 2.0  # seconds without compilation after which the waiting time is reset
@@ -99,19 +98,6 @@ _watch = _Watch()
 
 
 @contextmanager
-def announced(name: str) -> Iterator[None]:
-    """Report to the user if waiting for the code of a program takes long."""
-    quiet = os.environ.get("TENAX_QUIET") == "1"
-    if not quiet:
-        _watch.begin(name)
-    try:
-        yield
-    finally:
-        if not quiet:
-            _watch.end()
-
-
-@contextmanager
 def timed(name: str) -> Iterator[None]:
     """Count and time a compilation."""
     start = time.perf_counter()
@@ -126,5 +112,12 @@ def timed(name: str) -> Iterator[None]:
 @contextmanager
 def waiting_for(name: str) -> Iterator[None]:
     """Count and time a compilation that blocks the caller, and report it to the user if it takes long."""
-    with announced(name), timed(name):
-        yield
+    quiet = os.environ.get("TENAX_QUIET") == "1"
+    if not quiet:
+        _watch.begin(name)
+    try:
+        with timed(name):
+            yield
+    finally:
+        if not quiet:
+            _watch.end()

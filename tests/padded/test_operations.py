@@ -32,7 +32,7 @@ def tiers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The suite runs with one tier, in which every call of an operation returns the same bits."""
     for module in (families, runs):
         monkeypatch.setattr(module, "has_one_tier", lambda: False)
-    monkeypatch.setattr(families, "has_quick_tier", lambda: True)
+    monkeypatch.setattr(families, "has_tiers", lambda: True)
     forget()
     yield
     forget()

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
 import tenax
 from tenax._jax_options import OPTIONS, Option, missing_options
-from tenax.dispatch.aot_call import AotCall
-from tenax.xla.one_run import options_for_one_run
-from tenax.xla.options import ENOUGH, computed, first_code, good_code, has_quick_tier, has_tiers, of_platform
+from tenax.xla import options
+from tenax.xla.options import GOOD, first_code, has_tiers
 from tests.helpers.agreement import close
 
 EMITTERS = "xla_cpu_use_fusion_emitters"
@@ -40,84 +38,36 @@ def lowered_text(function: Callable[[torch.Tensor], torch.Tensor], x: jax.Array)
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_good_code_gives_the_bits_of_the_default(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XLA_FLAGS")
-    x = torch.randn(48, 64, generator=torch.Generator().manual_seed(0)).to("jax").jax()
-    lowered = jax.jit(lambda x: tenax.t2j(SMALL[name])(x, rng=jax.random.key(0))).lower(x)
-    options = good_code(lowered.as_text()).options
-    assert options is not None
-    full, good = (lowered.compile(chosen)(x) for chosen in (FULL, options))
-    assert np.asarray(full).tobytes() == np.asarray(good).tobytes()
-
-
-@pytest.mark.parametrize("name", SMALL)
 def test_first_code_gives_what_the_cpu_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XLA_FLAGS")
     x = torch.randn(48, 64, generator=torch.Generator().manual_seed(0))
     lowered = jax.jit(lambda x: tenax.t2j(SMALL[name])(x, rng=jax.random.key(0))).lower(x.to("jax").jax())
-    options, work = first_code(lowered.as_text())
-    assert options is not None and options["xla_backend_optimization_level"] == "0"
-    assert 0 < work < 10 * x.numel()
-    found = tenax.from_jax(lowered.compile(options)(x.to("jax").jax()))
+    first = first_code(lowered.as_text(), [])
+    assert first.options is not None and first.options["xla_backend_optimization_level"] == "0" and first.calls
+    found = tenax.from_jax(lowered.compile(first.options)(x.to("jax").jax()))
     if name != "random":
         close(found, SMALL[name](x))
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: x.repeat(2, 2).t().contiguous(),
-        lambda x: x.repeat(2, 2).index_add(0, x[0, :8].long(), x.repeat(1, 2)[:8]),
-        lambda x: torch.special.gammaincc(x, x),
-    ],
-    ids=["transpose", "scatter", "loop"],
-)
-def test_good_code_is_the_default_where_that_is_faster(
-    function: Callable[[torch.Tensor], torch.Tensor], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_of_large_arrays_has_good_code_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XLA_FLAGS")
-    assert good_code(lowered_text(function, torch.ones(48, 64, device="jax").jax())).options is None
+    small, large = (jax.ShapeDtypeStruct((size,), "float32") for size in (1 << 16, 1 << 17))
+    assert first_code("", [small]).options is not None
+    assert first_code("", [small, large]) == GOOD
 
 
-def test_a_program_of_large_arrays_has_good_code_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deterministic_mode_has_one_tier_of_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XLA_FLAGS")
-    code = first_code(jax.jit(lambda x: x + 1).lower(jax.ShapeDtypeStruct((1 << 12, 1 << 12), "float32")).as_text())
-    assert code.options and code.options["xla_backend_optimization_level"] == "1" and not code.work
-
-
-WINDOW = {"window_dimensions": (1, 5), "window_strides": (1, 1), "padding": "VALID"}
-
-
-@pytest.mark.parametrize(
-    ("function", "expected"),
-    [
-        (lambda x: x + x, 8_000),
-        (jnp.arctanh, 16 * 8_000),
-        (lambda x: (x + x)[0], 8_000 + 80),
-        (lambda x: jnp.argmax(x, 1), 2 * 8_000),
-        (lambda x: x + x.sum(1, keepdims=True) + x @ jnp.ones((80, 80)), 3 * 8_000 + 6_400),
-        (lambda x: jax.lax.reduce_window(x, np.float32(0), jax.lax.max, **WINDOW), 8_000 * 5),
-        (lambda x: x.astype(int) @ x.T.astype(int), 2 * 8_000 + 8_000 + 8_000 * 100),
-    ],
-    ids=["pointwise", "function", "slice", "reduction", "as fast in first code", "window", "integers"],
-)
-def test_the_work_of_a_program_is_that_of_its_operations(function: Callable[..., jax.Array], expected: int) -> None:
-    text = jax.jit(function).lower(np.ones((100, 80), np.float32)).as_text()
-    loop = 4 * 8_000  # and more for each element of the largest array
-    assert expected <= computed(text)[0] - loop <= 1.01 * expected + 100
-
-
-def test_loops_count_many_times() -> None:
-    x = np.ones(100, np.float32)
-    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 3, lambda i, x: x * 2, x)).lower(x).as_text()
-    assert computed(loop)[0] > 100 * computed(jax.jit(lambda x: x * 2).lower(x).as_text())[0]
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert first_code("", []) == GOOD
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def test_flags_of_the_process_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = jax.jit(lambda x: x + 1).lower(1.0).as_text()
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")
-    assert first_code(text) == good_code(text) == (None, 0)
-    assert options_for_one_run() is None
+    assert first_code("", []) == GOOD and not has_tiers()
 
 
 def test_an_option_that_xla_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,8 +79,11 @@ def test_an_option_that_xla_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("tenax.xla.options.missing_options", missing_options.__wrapped__)
     assert missing_options.__wrapped__() == missing | {*unknown}
     level = {"xla_backend_optimization_level": "0"}
-    assert of_platform({"cpu": {**unknown, **level}}) == level
-    assert of_platform({"cpu": unknown}) is None
+    first = options._FIRST["cpu"]
+    monkeypatch.setitem(options._FIRST, "cpu", first._replace(options={**unknown, **level}))
+    assert first_code("", []) == (level, first.calls)
+    monkeypatch.setitem(options._FIRST, "cpu", first._replace(options=unknown))
+    assert not has_tiers()
 
 
 def test_no_option_is_used_where_xla_does_not_tell_which_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,63 +97,7 @@ def test_first_code_of_a_gpu_tries_no_algorithms(monkeypatch: pytest.MonkeyPatch
     product, total = (jax.jit(f).lower(x) for f in (lambda x: x @ x, lambda x: x.sum()))
     gpu = [SimpleNamespace(platform="gpu")]
     monkeypatch.setattr("tenax.xla.options.jax", SimpleNamespace(local_devices=lambda: gpu))
-    first = first_code(product.as_text())
-    assert ENOUGH // first.work == 64  # calls until good code takes over
-    assert first_code(total.as_text()) == (first.options, 0)  # which has nothing to choose
-    assert good_code(product.as_text()) == (None, 0)
-    assert has_tiers() and not has_quick_tier()
+    first = first_code(product.as_text(), [jax.ShapeDtypeStruct((1 << 20,), "float32")])
+    assert first.calls == 64
+    assert first_code(total.as_text(), []) == (first.options, 0)  # which has nothing to choose
     assert product.compile(first.options)(x)[0, 0] == 8  # XLA knows these options
-
-
-def train(
-    device: str, compiled: Callable[[Callable[[], torch.Tensor]], Callable[[], torch.Tensor]]
-) -> list[torch.Tensor]:
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4)).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
-    x = torch.randn(5, 8, generator=torch.Generator().manual_seed(1)).to(device)
-
-    @compiled
-    def step() -> torch.Tensor:
-        optimizer.zero_grad()
-        loss = model(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-
-    losses = [step().cpu() for _ in range(3)]
-    for _ in range(2):
-        optimizer.state.clear()  # the step that makes the state runs again
-        losses += [step().cpu() for _ in range(2)]
-    return losses
-
-
-@pytest.fixture
-def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
-    """LLVM's levels that compiled functions ask for, one after another; None is the default."""
-    monkeypatch.delenv("XLA_FLAGS")
-    levels: list[str | None] = []
-    compile_for_call = AotCall._compile
-
-    def compile_and_note(
-        self: AotCall, lowered: jax.stages.Lowered, more: dict[str, str] | None = None
-    ) -> jax.stages.Compiled:
-        levels.append((more or {}).get("xla_backend_optimization_level"))
-        return compile_for_call(self, lowered, more)
-
-    monkeypatch.setattr(AotCall, "_compile", compile_and_note)
-    return levels
-
-
-def test_the_step_that_makes_an_optimizers_state_is_compiled_for_one_run(chosen: list[str | None]) -> None:
-    close(train("jax", tenax.jit), train("cpu", lambda step: step))
-    assert chosen == ["0", None, None]  # state is made, steady, state is made for the second time
-
-
-def test_deterministic_mode_has_one_tier_of_compiled_code(chosen: list[str | None]) -> None:
-    torch.use_deterministic_algorithms(True)
-    try:
-        train("jax", tenax.jit)
-    finally:
-        torch.use_deterministic_algorithms(False)
-    assert set(chosen) == {None}

@@ -1,1 +1,0 @@
-"""Large programs as sequences of small ones, which compile in a fraction of the time."""
