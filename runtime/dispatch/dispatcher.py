@@ -18,7 +18,7 @@ from ..xla.memory import code_memory
 from ..xla.options import Tiers
 from ..xla.settings import compiles_ahead
 from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
-from .encode import NO_KEY, EncodedCall, encode, is_always_idle, parameter_sizes
+from .encode import NO_KEY, EncodedCall, encode, is_always_idle
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .overlap import overlaps, shares_storage
@@ -26,7 +26,6 @@ from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
 _LONG = 16  # written tensors of a list operator; with fewer, its first call already is one program
-_FEW = 2  # executables of an overload before programs for many sizes are considered
 _PLAIN = {int, float, type(None)}
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
@@ -45,8 +44,6 @@ class Dispatcher:
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
-        self.families: Any = None  # of calls that programs for many sizes may serve (`padded/families.py`)
-        self.sizes_change = False  # whether one has served a call
         # Returns the executable for a new key that writes a long list, or None if it has executed the call itself.
         self.long_list: Callable[[list[Any], EncodedCall], Executable | None] | None = None
         code_memory.dispatchers.append(self)
@@ -111,12 +108,7 @@ class Dispatcher:
                     return None
             else:
                 code_memory.make_room(signature.name, key)
-                parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
-                executable = build_executable(signature, values, call, self.tiers, not self.sizes_change)
-                if len(self.entries) >= _FEW:
-                    from ..padded.families import serve
-
-                    serve(self, executable, call)
+                executable = build_executable(signature, values, call, self.tiers)
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable
@@ -145,7 +137,7 @@ class Dispatcher:
             if recorded is not NotImplemented:
                 return recorded
         # Decided here, before anything else holds a reference to an operand.
-        donate = bool(call.written) and not (executable.joins or executable.padded) and self.donatable(executable, call)
+        donate = bool(call.written) and not executable.joins and self.donatable(executable, call)
         operands, run = (*call.operands, *call.starts), executable.run
         if executable.check is not None:
             from .value_checks import checked
