@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import Any, Protocol
@@ -204,12 +204,6 @@ def call_compiled(compiled: jax.stages.Compiled, operands: tuple[Any, ...]) -> A
     with private_names("jax", jax.__version__):
         executable: Any = compiled._executable
     return jax.tree.unflatten(compiled.out_tree, executable.call(*jax.tree.leaves(operands)))
-
-
-def size_with(size: Any, values: Mapping[str, Any]) -> Any:
-    """A symbolic size of a shape-polymorphic trace, with values for its symbols: ints, or scalar arrays."""
-    with private_names("jax", jax.__version__):
-        return size._evaluate(values)
 
 
 def result_avals(compiled: jax.stages.Compiled) -> Any:

@@ -1,8 +1,8 @@
 """Places of a program from which recording does not pay, because sizes change each time.
 
 A program of lazy mode serves one combination of sizes. Where each step has other sizes (the tokens of an expert, the
-nodes of a batch of graphs), each step would compile programs, while eager operations have programs that serve many
-sizes. A place is the line whose barrier ended the tape before: it is known before the next operation is recorded.
+nodes of a batch of graphs), each step would compile programs, while the sizes of a single eager operation recur much
+sooner. A place is the line whose barrier ended the tape before: it is known before the next operation is recorded.
 """
 
 from __future__ import annotations

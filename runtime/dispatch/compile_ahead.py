@@ -219,7 +219,7 @@ def _result(tape: AheadTape, abstract: Any) -> ComingArray:
 def _is_recordable(dispatcher: Any, executable: Executable) -> bool:
     if not dispatcher.signature.row.module:  # a function that tenax does not own may use other devices
         return False
-    known = executable.surround is None and executable.check is None and not (executable.joins or executable.padded)
+    known = executable.surround is None and executable.check is None and not executable.joins
     return known and executable.instead is None and not executable.resize and no_jax_trace()
 
 

@@ -17,14 +17,13 @@ from ..tracebacks import shortened
 from ..xla.memory import code_memory
 from ..xla.settings import compiles_ahead
 from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
-from .encode import NO_KEY, EncodedCall, encode, is_always_idle, parameter_sizes
+from .encode import NO_KEY, EncodedCall, encode, is_always_idle
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .overlap import overlaps, shares_storage
 from .shape_inference import LOWERING_ERRORS
 from .signature import Signature
 
-_FEW = 2  # executables of an overload before programs for many sizes are considered
 _PLAIN = {int, float, type(None)}
 _HELD = 1 << 14  # executables of an overload, and entries of its fast path; a full table is cleared
 
@@ -43,8 +42,6 @@ class Dispatcher:
         self.entries: dict[Any, Executable] = {}
         self.fast: dict[Any, Executable | BoundExecutable] = {}
         self.recorded_calls: dict[Any, Any] = {}  # the same for lazy mode
-        self.families: Any = None  # of calls that programs for many sizes may serve (`padded/families.py`)
-        self.sizes_change = False  # whether one has served a call
         code_memory.dispatchers.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -102,12 +99,7 @@ class Dispatcher:
         executable = self.entries.get(key)
         if executable is None:
             code_memory.make_room(signature.name, key)
-            parameter_sizes.update(*[v.size() for v in values if v.__class__ is torch.nn.Parameter])
-            executable = build_executable(signature, values, call, not self.sizes_change)
-            if len(self.entries) >= _FEW:
-                from ..padded.families import serve
-
-                serve(self, executable, call)
+            executable = build_executable(signature, values, call)
             if len(self.entries) >= _HELD:
                 self.entries.clear()
             self.entries[key] = executable
@@ -136,7 +128,7 @@ class Dispatcher:
             if recorded is not NotImplemented:
                 return recorded
         # Decided here, before anything else holds a reference to an operand.
-        donate = bool(call.written) and not (executable.joins or executable.padded) and self.donatable(executable, call)
+        donate = bool(call.written) and not executable.joins and self.donatable(executable, call)
         operands, run = (*call.operands, *call.starts), executable.run
         if executable.check is not None:
             from .value_checks import checked

@@ -33,7 +33,6 @@ from .operands import (
 from .signature import Argument, Signature, hashable
 
 NO_KEY = np.zeros(2, np.uint32)
-parameter_sizes: set[int] = set()  # sizes of layers, which programs for many sizes (`padded`) take as fixed
 
 
 class EncodedCall:

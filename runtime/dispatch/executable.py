@@ -34,8 +34,7 @@ class Executable:
 
     __slots__ = (
         *("age", "check", "checked", "count", "donate", "donating", "instead", "joins", "name", "order"),
-        *("padded", "recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround"),
-        "__weakref__",
+        *("recorded", "resize", "results", "run", "several", "single", "specs", "spread", "surround", "__weakref__"),
     )
 
     def __init__(
@@ -65,7 +64,6 @@ class Executable:
         self.order = order
         self.specs: list[TensorSpec] = list(leaves(results))
         self.count = len(self.specs)
-        self.padded = False  # whether a program for many sizes runs it (`padded/families.py`)
         self.age = 0  # when dispatch last looked it up (`xla/memory.py`)
         self.results = map_specs(lambda spec: NewResult(spec, spread), results)
         # (size, dtype, aval) if the only result is contiguous and not empty: the fast path then creates its tensor.
@@ -166,21 +164,14 @@ def _never(*operands: Any) -> Any:
     raise AssertionError("another call takes the place of this one")
 
 
-def build_executable(signature: Signature, values: list[Any], call: EncodedCall, lasting: bool = True) -> Executable:
-    """Build the executable for a new key, which is traced when it is first called; raises what torch raises.
-
-    Args:
-        signature: that of the operation.
-        values: the arguments.
-        call: the call with these arguments.
-        lasting: whether later processes are expected to make such a call, and should not have to infer its results.
-    """
+def build_executable(signature: Signature, values: list[Any], call: EncodedCall) -> Executable:
+    """Build the executable for a new key, which is traced when it is first called; raises what torch raises."""
     row = signature.row
     expanded = writes_expanded(signature, call.written)
     if expanded and not signature.outs:
         return _rewritten(signature, values)
     name = None if is_on_mesh(call) else stored_key(signature, call)
-    expected, resize = stored.remembered(name if lasting else None, lambda: infer(signature, values, call))
+    expected, resize = stored.remembered(name, lambda: infer(signature, values, call))
     if resize:
         stub = Executable(_never, (), None, ())
         stub.resize = resize

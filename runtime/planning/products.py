@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from jax.extend.core import Jaxpr
+import math
+from typing import Any
 
-from ..xla.equation_costs import iterations, multiplications, nested_jaxprs
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
+from jax.extend.core.primitives import conv_general_dilated_p, dot_general_p, scan_p
+
+from ..kernels.convolution.geometry import Geometry
 
 
 def flops_of_products(jaxpr: Jaxpr) -> int:
@@ -14,9 +19,36 @@ def flops_of_products(jaxpr: Jaxpr) -> int:
     """
     total = 0
     for equation in jaxpr.eqns:
-        count = multiplications(equation)
+        count = _multiplications(equation)
         if count is None:
-            total += iterations(equation) * sum(map(flops_of_products, nested_jaxprs(equation)))
+            parts: list[Any] = jax.tree.leaves(list(equation.params.values()), is_leaf=_is_jaxpr)
+            nested: list[Any] = [getattr(part, "jaxpr", part) for part in parts if _is_jaxpr(part)]
+            times: int = equation.params["length"] if equation.primitive is scan_p else 1
+            total += times * sum(map(flops_of_products, nested))
         else:
             total += 2 * count
     return total
+
+
+def _is_jaxpr(value: Any) -> bool:
+    return isinstance(value, (ClosedJaxpr, Jaxpr))
+
+
+def _multiplications(equation: JaxprEqn) -> int | None:
+    """The multiply-adds of a product of matrices or a convolution; None for any other equation."""
+    made = math.prod(_shape(equation.outvars[0])) if equation.outvars else 0
+    if equation.primitive is dot_general_p:
+        (left, _), _ = equation.params["dimension_numbers"]
+        shape = _shape(equation.invars[0])
+        return made * math.prod(shape[d] for d in left)
+    if equation.primitive is conv_general_dilated_p:
+        kernel = _shape(equation.invars[1])
+        return made * (math.prod(kernel) // kernel[equation.params["dimension_numbers"].rhs_spec[0]])
+    if (geometry := equation.params.get("geometry")).__class__ is Geometry:
+        return int(geometry.multiplications(_shape(v) for v in (*equation.invars, *equation.outvars)))
+    return None
+
+
+def _shape(variable: Any) -> tuple[int, ...]:
+    shape: tuple[int, ...] = getattr(variable.aval, "shape", ())
+    return shape

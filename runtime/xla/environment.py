@@ -75,7 +75,7 @@ def sources() -> Iterator[Path]:
     import tenax.generated
 
     root = Path(__file__).parent.parent
-    folders = [root / name for name in ("kernels", "dispatch", "padded", "storage")]
+    folders = [root / name for name in ("kernels", "dispatch", "storage")]
     folders += map(Path, tenax.generated.__path__)
     yield from (root / name for name in ("words.py", "dtypes.py", "xla/options.py"))
     for folder in folders:

@@ -24,7 +24,7 @@ from .totals import totals
 _SHARE = 8  # the default budget is the machine's memory divided by this
 _AGES = 8  # number of ages in which the budget is filled once
 _MAPS = 8  # an executable's code takes four memory mappings; this leaves half of a process's limit for other uses
-_UNCOMPILED_BYTES = 18 << 10  # of an executable without a program of its own, measured by benchmarks/soak.py
+_UNCOMPILED_BYTES = 18 << 10  # of an executable that is not compiled, measured by benchmarks/soak.py
 _REMEMBERED = 1 << 14  # evicted executables whose keys are remembered
 _THRASHING = 256  # rebuilds of evicted executables after which the user is warned
 
@@ -69,7 +69,7 @@ class CodeMemory:
         return max(self.budget - totals.pinned_bytes, self.budget // 4)
 
     def used(self, known: int) -> int:
-        """The bytes of `known` executables; those of programs for many sizes and of traces are not compiled."""
+        """The bytes of `known` executables; those that only traces use are not compiled."""
         return totals.held_bytes + max(0, known - totals.held) * _UNCOMPILED_BYTES
 
     def is_full(self, known: int, share: float) -> bool:

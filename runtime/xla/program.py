@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import jax
 import numpy as np
-from jax.extend.core.primitives import transpose_p
 
 from .._jax import ArrayImpl, trace_settings, trace_state_clean
 from . import stored
@@ -112,14 +111,7 @@ class EagerProgram:
         def function(*operands: Any) -> Any:
             return self.function(*operands)
 
-        traced = jax.jit(function, donate_argnums=self.donated).trace(*operands)
-        if any(e.primitive is transpose_p and len(e.params["permutation"]) > 2 for e in traced.jaxpr.eqns):
-            from .memory_order.evaluation import in_memory_order, pays
-
-            if pays(traced.jaxpr.jaxpr):
-                function = wraps(self.function)(in_memory_order(traced))
-                return jax.jit(function, donate_argnums=self.donated).trace(*operands)
-        return traced
+        return jax.jit(function, donate_argnums=self.donated).trace(*operands)
 
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """Compile a lowered program, and store it under a key."""

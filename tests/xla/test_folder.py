@@ -150,7 +150,7 @@ def test_settings_of_jax_are_part_of_the_key() -> None:
 def test_the_sources_of_all_lowerings_are_part_of_the_key() -> None:
     root = Path(tenax.__file__).parent
     kernels = root / "kernels"
-    for package in (kernels, root / "dispatch", root / "padded", root / "storage"):
+    for package in (kernels, root / "dispatch", root / "storage"):
         assert {*package.rglob("*.py")} <= {*environment.sources()}
     assert any(path.parent != kernels for path in kernels.rglob("*.py"))
 

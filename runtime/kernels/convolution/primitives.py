@@ -8,7 +8,7 @@ convolution is as fast, they are `lax.conv_general_dilated`; but only the CPU's 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any
@@ -101,9 +101,9 @@ class Convolution:
         self.primitive.def_impl(self._run)
         batching.primitive_batchers[self.primitive] = self._batched
         self.elsewhere = _by_type(by_library, of_integers)  # than on the CPU
-        self.on_cpu = _by_type(_chosen(choose, name), by_library)
+        on_cpu = _by_type(_chosen(choose, name), by_library)
         mlir.register_lowering(self.primitive, _rule(self.elsewhere, self._over_mesh))
-        mlir.register_lowering(self.primitive, _rule(self.on_cpu, self.on_cpu), platform="cpu")
+        mlir.register_lowering(self.primitive, _rule(on_cpu, on_cpu), platform="cpu")
 
     def __call__(self, geometry: Geometry, first: Array, second: Array) -> Array:
         first, second = self._whole(geometry, first), self._whole(geometry, second, self.name != "weight")
@@ -190,14 +190,6 @@ def _jitted(primitive: Primitive, geometry: Geometry) -> Any:
 output = Convolution("output", library.output, methods.output, partial(shifts.output, contract=shifts.product))
 image = Convolution("image", library.image, methods.image, partial(shifts.image, contract=shifts.product))
 weight = Convolution("weight", library.weight, methods.weight, shifts.weight_by_products)
-
-
-def method_of(primitive: Primitive, params: Mapping[str, Any]) -> Callable[[Array, Array], Array] | None:
-    """What the default backend computes for one of these primitives; None for any other primitive."""
-    found = next((c for c in (output, image, weight) if c.primitive is primitive), None)
-    if found is None:
-        return None
-    return partial(_lowered(found.on_cpu if jax.default_backend() == "cpu" else found.elsewhere), **params)
 
 
 # The transposes with respect to the first and the second array; `t` is the cotangent of the result.
