@@ -264,6 +264,7 @@ def involved_cells(step: TracedStep) -> list[Cell]:
     used = {id(c) for c in step.jaxpr.consts}
     cells = [cell for cell, array in step.inputs.cells.items() if id(array) in used]
     cells += [written.cell for written in step.outputs.written]
+    cells += [cell for cell, _ in step.outputs.followers]
     cells += step.backward.written if step.backward else ()
     cells += [cell_of(alias.like) for alias in step.outputs.aliases if alias.like is not None]
     return [*dict.fromkeys(cells)]

@@ -80,12 +80,18 @@ class CompiledStep:
         leaf_gradients = observed_leaves(step, slots)
         observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
         self.guard = Guard(observations)
+        self.sharing: list[list[int]] = []  # groups of cells that must share an array
         cells = self.find(arguments)
         if isinstance(cells, str):
             raise RuntimeError(f"tenax.jit: a program does not fit the call that it was made for: {cells}")
         place = {cell: i for i, cell in enumerate(cells)}
         used = {id(c) for c in step.jaxpr.consts}
-        read = sorted(place[cell] for cell, array in step.inputs.cells.items() if id(array) in used)
+        groups: dict[int, list[int]] = {}
+        for cell, array in step.inputs.cells.items():
+            if id(array) in used:
+                groups.setdefault(id(array), []).append(place[cell])
+        self.sharing += [group for group in groups.values() if len(group) > 1]
+        read = sorted(group[0] for group in groups.values())
         self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read])
         self.host = HostOperands(step.inputs, self.cells.index)
         self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
@@ -96,6 +102,7 @@ class CompiledStep:
         jaxpr = step.jaxpr.replace(jaxpr=step.jaxpr.jaxpr, consts=[None] * len(step.jaxpr.consts)).jaxpr
         self.executables = Executables(jaxpr, self.inputs, step.outputs.count, differentiable)
         overwritten = set(self.writes.places).difference(read[i] for i in self.executables.saved)
+        overwritten.difference_update(group[0] for group in self.sharing)  # each cell holds it
         self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
         order = self.writes.arrange(self.donation.cells)
         self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
@@ -110,7 +117,9 @@ class CompiledStep:
         versions = step.effects.versions
         tensors = [t for t in versions if isinstance(t, torch.Tensor)]
         arguments = [i for i in versions if isinstance(i, int)]
-        return Writes(step.outputs.written, [place[cell] for cell, _ in step.outputs.written], tensors, arguments)
+        outputs = step.outputs
+        followers = [(place[cell], place[lead]) for cell, lead in outputs.followers]
+        return Writes(outputs.written, [place[cell] for cell, _ in outputs.written], followers, tensors, arguments)
 
     def _backward(self, step: TracedStep, place: dict[Cell, int]) -> Backward | None:
         traced = step.backward
@@ -141,7 +150,10 @@ class CompiledStep:
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
         """The cells of a call with these arguments, or the reason why the step does not match the call."""
-        return self.guard.failure(arguments) or self.cells.find(arguments)
+        cells = self.guard.failure(arguments) or self.cells.find(arguments)
+        if isinstance(cells, list) and any(len({id(cells[i].content) for i in group}) > 1 for group in self.sharing):
+            return "step counts, or other 0-d tensors, no longer share the array that they shared"
+        return cells
 
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` returned; return the function's result."""

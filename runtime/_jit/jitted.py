@@ -42,7 +42,7 @@ from .host_script import PassedNumbers, is_passable
 from .late_reads import runs_late
 from .lines import locate
 from .mesh_state import join_mesh
-from .optimizer_state import OptimizerStateInit
+from .optimizer_state import OptimizerStateInit, separate_unequal
 from .placed import place, placing_results
 from .sources import is_plain, plain_key
 from .tracing import trace_step
@@ -226,9 +226,10 @@ class CompiledFunction:
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number
-        # that was not yet an input, leaves user code in backward that may read number inputs, or met a mesh that its
-        # state was not on.
-        if any((created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner))):
+        # that was not yet an input, leaves user code in backward that may read number inputs, met a mesh that its state
+        # was not on, or made equal state unequal.
+        again = created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner)
+        if any((*again, separate_unequal(step))):
             step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
         compiled = CompiledStep(step, arguments, earlier)
         self.numbers.note_rebound(compiled.rebound_numbers)

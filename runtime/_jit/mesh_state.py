@@ -27,8 +27,11 @@ def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
         return False
     given = {cell_of(x) for x in arguments if isinstance(x, torch.Tensor) and is_device_tensor(x)}
     joining = [cell for cell in step.inputs.touched - given if _is_unplaced(cell)]
-    for cell in joining:
-        cell.write(jax.device_put(cell.read(), NamedSharding(meshes[0], PartitionSpec())))
+    replicated = NamedSharding(meshes[0], PartitionSpec())
+    old = {cell: cell.read() for cell in joining}
+    new = {i: jax.device_put(array, replicated) for i, array in {id(array): array for array in old.values()}.items()}
+    for cell, array in old.items():
+        cell.write(new[id(array)])  # cells on one array stay on one
     return bool(joining)
 
 

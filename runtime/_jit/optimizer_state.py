@@ -10,12 +10,16 @@ import inspect
 from collections.abc import Container, Iterator
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import torch
 
 from ..storage.cell import Cell
-from ..storage.tensors import cell_of
+from ..storage.tensors import cell_of, covers_array
 from . import averaged_model
+from .outputs import is_device_tensor
 from .state_graph import StateGraph
+from .traced_step import TracedStep
 from .wrappers import parts_of
 
 
@@ -31,6 +35,7 @@ class OptimizerStateInit:
                 for group in optimizer.param_groups:
                     self._init_group(optimizer, group)
         self.moved = _move_step_counts(graph)
+        _share_equal_counts(graph)
         self.moved |= averaged_model.move_counts(module for _, module in graph.reached.modules.values())
         for _, scaler in graph.reached.scalers.values():
             if scaler._enabled and scaler._scale is None and scaler._device == "jax":
@@ -83,6 +88,51 @@ def _move_step_counts(graph: StateGraph) -> bool:
                 state["step"] = count.to(parameter.device)
                 moved = True
     return moved
+
+
+def _share_equal_counts(graph: StateGraph) -> None:
+    """Put 0-d state of equal value, such as step counts, on one array for each optimizer, so that a program computes
+    once what is the same for all parameters."""
+    for _, optimizer in graph.reached.optimizers.values():
+        found = [
+            (name, cell_of(value))
+            for parameter, state in optimizer.state.items()
+            for name, value in (state.items() if isinstance(state, dict) else ())
+            if isinstance(value, torch.Tensor) and _is_count(value) and (parameter.dim() or name == "step")
+        ]
+        arrays = {id(array): array for array in (cell.read() for _, cell in found)}
+        values = dict(zip(arrays, jax.device_get([*arrays.values()]), strict=True))
+        first: dict[Any, Cell] = {}
+        for name, cell in found:
+            value = values[id(cell.content)]
+            lead = first.setdefault((name, cell.index, value.dtype, value.tobytes()), cell)
+            if lead.content is not cell.content:
+                cell.take(lead)
+
+
+def separate_unequal(step: TracedStep) -> bool:
+    """Give 0-d tensors on one array an array of their own if a run leaves them on different ones, because the program
+    would not fit its second call. Return whether there were any."""
+    leads = dict(step.outputs.followers)
+    written = {*(cell for cell, _ in step.outputs.written), *(step.backward.written if step.backward else ())}
+    groups: dict[int, dict[Cell | None, list[Cell]]] = {}
+    for cell, array in step.inputs.cells.items():
+        lead = leads.get(cell, cell)
+        groups.setdefault(id(array), {}).setdefault(lead if lead in written else None, []).append(cell)
+    parts = [part for group in groups.values() for part in [*group.values()][1:]]
+    for part in parts:
+        array = jnp.array(part[0].read(), copy=True)
+        for cell in part:
+            cell.replace(array)
+    return bool(parts)
+
+
+def _is_count(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is a 0-d array of one device."""
+    if tensor.dim() or not is_device_tensor(tensor):
+        return False
+    cell = cell_of(tensor)
+    return covers_array(tensor, cell) and cell.aval.sharding is None
 
 
 @contextlib.contextmanager

@@ -255,12 +255,16 @@ def _step_or_not(optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
     before = {cell: cell.content for cell in _cells(optimizer)}
     result = optimizer.step(*args, **kwargs)
     overflow = sum(state["found_inf_per_device"].values()).jax() > 0
-    for cell in _cells(optimizer):
-        old, new = before.get(cell, cell.aval.zeros), cell.content
+    after = {cell: cell.content for cell in _cells(optimizer)}
+    chosen: dict[tuple[int, int], jax.Array] = {}  # step counts on one array stay on one
+    for cell, new in after.items():
+        old = before.get(cell, cell.aval.zeros)
         if old is new:
             continue
-        old, new = (materialise(x, cell.index) if isinstance(x, LazyFill) else x for x in (old, new))
-        cell.replace(jnp.where(overflow, old, new))
+        if (pair := (id(old), id(new))) not in chosen:
+            old, new = (materialise(x, cell.index) if isinstance(x, LazyFill) else x for x in (old, new))
+            chosen[pair] = jnp.where(overflow, old, new)
+        cell.replace(chosen[pair])
     return result
 
 

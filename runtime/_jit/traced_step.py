@@ -67,6 +67,7 @@ class TracedOutputs:
     result: OutputTree
     storages: tuple[NewStorage, ...]  # the storages that the run made
     written: tuple[WrittenCell, ...]
+    followers: tuple[tuple[Cell, Cell], ...]  # cells that get the array of a written one, on whose array they were
     assertions: tuple[Assertion, ...]
     aliases: tuple[AliasOfInput, ...]
     differentiable: tuple[NewTensor | AliasOfInput, ...]  # the results that autograd tracks

@@ -262,7 +262,8 @@ def _describe(
     describer.relate()
     recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
-    written = [cell for cell in trace.written if cell.content is not trace.lifted.get(cell)]
+    followers = _followers(trace)
+    written = [c for c in trace.written if c.content is not trace.lifted.get(c) and c not in followers]
     arrays = [*(_as_before(cell, trace) for cell in written), *describer.recorder.outputs]
     if trace.conditions:
         arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
@@ -270,6 +271,7 @@ def _describe(
         tree,
         storages,
         tuple(WrittenCell(cell, cell.aval) for cell in written),
+        tuple((cell, lead) for cell, lead in followers.items() if lead in written),
         tuple(assertion for _, assertion in trace.conditions),
         tuple(described for _, described in describer.aliases.values() if described.view is None),
         tuple(described for _, described in describer.differentiable),
@@ -284,6 +286,13 @@ def _describe(
         backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
         arrays += more
     return Outcome(outputs, effects, backward, missing), arrays
+
+
+def _followers(trace: Trace) -> dict[Cell, Cell]:
+    """The cells that share an array with another one both before and after the run, with that one."""
+    leads: dict[tuple[int, int], Cell] = {}
+    pairs = [(c, leads.setdefault((id(array), id(c.content)), c)) for c, array in trace.lifted.items()]
+    return {cell: lead for cell, lead in pairs if cell is not lead}
 
 
 def _as_before(cell: Cell, trace: Trace) -> jax.Array:

@@ -19,19 +19,25 @@ _increment_versions = torch.autograd.graph.increment_version
 class Writes:
     """Puts the arrays that a call computed into their cells."""
 
-    __slots__ = ("arguments", "places", "resizes", "tensors")
+    __slots__ = ("arguments", "followers", "places", "resizes", "tensors")
 
     def __init__(
-        self, written: Sequence[WrittenCell], places: list[int], tensors: list[torch.Tensor], arguments: list[int]
+        self,
+        written: Sequence[WrittenCell],
+        places: list[int],
+        followers: list[tuple[int, int]],
+        tensors: list[torch.Tensor],
+        arguments: list[int],
     ) -> None:
         """
         Args:
             written: the written cells of the run, with their avals after it.
             places: the indices of these cells among the cells of a call.
+            followers: the indices of cells that get the array of another one, with that of the other one.
             tensors: the tensors that the run wrote in place and that are the same in every call.
             arguments: the positions of arguments that the run wrote in place.
         """
-        self.places, self.tensors, self.arguments = places, tensors, arguments
+        self.places, self.followers, self.tensors, self.arguments = places, followers, tensors, arguments
         self.resizes = any(cell.aval is not aval for cell, aval in written)
 
     def arrange(self, donated: list[int]) -> list[int]:
@@ -55,6 +61,9 @@ class Writes:
                 cell.write(array)
             else:
                 cell.content = cell.array = array
+        for place, lead in self.followers:
+            cell, source = cells[place], cells[lead]
+            cell.content, cell.array = source.content, source.array
         mutation_epoch.advance()
 
     def increment_versions(self, arguments: Sequence[Any]) -> None:

@@ -169,7 +169,7 @@ class CustomOperator(Signature):
             jax.dtypes.canonicalize_dtype(float).itemsize == 8
         )  # the user's x64 setting: lowerings are traced with x64 on
         self.passed = [s for s in self.arguments if s.kind not in ("dropped", "device", "generator")]
-        self._lowering = self.lower
+        self.lowering = self.lower
         self.described = any(has_kernel_on(name, key) for key in _DESCRIBING) and not self.undescribed
         self.library: Any = torch.library.Library(name.partition("::")[0], "IMPL")
 

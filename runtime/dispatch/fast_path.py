@@ -53,8 +53,13 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
 
 def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
     kernels: list[Callable[..., Any]] = []
+    counts = dispatcher.signature.counts
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        if counts is not None and args[counts] and not args[counts][0].dim():
+            from .equal_elements import run_once
+
+            return run_once(dispatcher, dispatcher.signature.bind(args, kwargs))
         if not kernels:  # the first call never has an executable, and most operators are called at most once
             kernels.append(dispatcher)
         elif kernels[0] is dispatcher:

@@ -101,19 +101,18 @@ class Signature:
         self.fresh = bool(schema.returns) and all(r.alias_info is None for r in schema.returns)
         self.foreach = row.form == "inplace" and any(s.kind == "tensors" and s.written for s in self.arguments)
         # Whether it has lists of tensors as arguments and writes them or returns new tensors (as in optimizers).
-        lists = any(s.kind == "tensors" for s in self.arguments)
-        self.of_lists = self.foreach or (self.fresh and lists and self.returns in (["List[Tensor]"], ["Tensor"]))
+        lists = [i for i, s in enumerate(self.arguments) if s.kind == "tensors"]
+        self.of_lists = self.foreach or (self.fresh and bool(lists) and self.returns in (["List[Tensor]"], ["Tensor"]))
         self.sees_bits = name in lazy_bit_operators()
         self.pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self.draws_if = [self.names.index(n) for n in row.draws_if]
-        self._lowering: Any = None
+        # The position of a list that may hold 0-d tensors on one array, such as step counts (`equal_elements.py`).
+        self.counts = lists[-fused] if (fused := name.startswith("_fused_ad")) or name.startswith("_foreach_") else None
 
-    @property
+    @cached_property
     def lowering(self) -> Any:
         """The function that computes the operator: a generated one, or a kernel."""
-        if self._lowering is None:
-            self._lowering = getattr(importlib.import_module(f"tenax.{self.row.module}"), self.row.function)
-        return self._lowering
+        return getattr(importlib.import_module(f"tenax.{self.row.module}"), self.row.function)
 
     @cached_property
     def lowering_parameters(self) -> tuple[frozenset[str], frozenset[str]] | None:

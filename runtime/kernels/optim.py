@@ -107,7 +107,9 @@ def _rest(beta: Any) -> Any:
 
 
 def _counts(steps: _Arrays) -> Array:
-    return jnp.stack([s.reshape(()) for s in steps])
+    """The step counts of the parameters: a vector, or a 0-d array if all are the same one."""
+    same = all(s is steps[0] for s in steps)
+    return steps[0].reshape(()) if same else jnp.stack([s.reshape(()) for s in steps])
 
 
 def _correction(rest: Array, steps: Array) -> Array:

@@ -50,6 +50,7 @@ class Trace:
         self.draw = draw  # returns the key data of a random operation
         self.stream = TracedStream()
         self.lifted: dict[Cell, jax.Array] = {}  # the placeholder array of each input cell
+        self.scalars: dict[int, jax.Array] = {}  # those of 0-d inputs, by the id of the array: cells may share one
         self.aliases: set[int] = set()  # the ids of the placeholder arrays
         self.written: dict[Cell, None] = {}
         self.conditions: list[tuple[jax.Array, Assertion]] = []  # computed by the program
@@ -67,7 +68,11 @@ class Trace:
             content = fill_from_host(content, cell.index)
             state.update(content=content, array=None if cell.index or cell.mixed else content)
         self.keep(cell)
-        known = alias_array(content)
+        known = self.scalars.get(id(content))
+        if known is None:
+            known = alias_array(content)
+            if not content.shape:
+                self.scalars[id(content)] = known
         self.lifted[cell] = known
         self.aliases.add(id(known))
         state["content"] = known
