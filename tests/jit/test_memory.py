@@ -65,8 +65,8 @@ def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
     for _ in range(2):
         step(x, y)
     state = 2 * sum(p.nbytes for p in model.parameters())
-    # The first step makes the momentum and has a program of its own.
-    assert max(program.aliased_bytes for program in tenax.explain(step).programs) >= state
+    (program,) = tenax.explain(step).programs  # the momentum is made before the first step is traced
+    assert program.aliased_bytes >= state
 
 
 def test_a_new_state_takes_the_buffer_of_the_old() -> None:
@@ -80,7 +80,7 @@ def test_a_new_state_takes_the_buffer_of_the_old() -> None:
     aliases = re.search(r"input_output_alias={ (.*) }, entry_computation_layout", text)
     assert aliases is not None
     pairs = [(int(i), int(operand)) for i, operand in re.findall(r"{(\d+)}: \((\d+), {}", aliases[1])]
-    state = 4 * len(list(model.parameters()))  # parameters, moments and step counters
+    state = 3 * len(list(model.parameters()))  # parameters and moments; all share one step count, which is not donated
     assert [i for i, _ in pairs] == list(range(state)) and pairs == sorted(pairs, key=lambda pair: pair[1])
     copies = re.findall(r"= f32\[[\d,]+\]\S* copy\(", text)
-    assert len(copies) <= state // 4  # weights may be updated before the backward pass has read them
+    assert len(copies) <= state // 3  # weights may be updated before the backward pass has read them
