@@ -97,8 +97,8 @@ def _share_equal_counts(graph: StateGraph) -> None:
         found = [
             (name, cell_of(value))
             for parameter, state in optimizer.state.items()
-            for name, value in (state.items() if isinstance(state, dict) else ())
-            if isinstance(value, torch.Tensor) and _is_count(value) and (parameter.dim() or name == "step")
+            for name, value in (state.items() if isinstance(parameter, torch.Tensor) else ())
+            if isinstance(value, torch.Tensor) and _is_count(value) and (name == "step" or parameter.dim())
         ]
         arrays = {id(array): array for array in (cell.read() for _, cell in found)}
         values = dict(zip(arrays, jax.device_get([*arrays.values()]), strict=True))

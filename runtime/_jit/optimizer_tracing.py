@@ -177,10 +177,11 @@ class GroupNumbers:
         """The learning rate as a tensor if the optimizer accepts one, else as a symbolic number."""
         own = (id(group), "lr") in self.passed.own or id(group) not in self.groups
         number = GroupNumber({"lr": group["lr"]} if own else group, "lr")
-        if not (group.get("capturable") or group.get("fused")):
-            return self._symbol(number)
         wide = any(p.dtype in (torch.float64, torch.complex128) for p in group["params"])
-        array, _ = self._input(number, dtype=np.float64 if wide else np.float32)
+        dtype = np.float64 if wide else np.float32
+        if not (group.get("capturable") or group.get("fused")):
+            return self._symbol(number, dtype=dtype)
+        array, _ = self._input(number, dtype=dtype)
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
@@ -192,8 +193,8 @@ class GroupNumbers:
         """The entries of a state that are inputs, with the symbolic numbers that replace them."""
         return [(source, self._symbol(EntryNumber(source))) for source in self.passed.within(state)]
 
-    def _symbol(self, number: Number, arguments: Sequence[Any] = ()) -> Any:
-        array, host = self._input(number, arguments)
+    def _symbol(self, number: Number, arguments: Sequence[Any] = (), dtype: Any = np.float64) -> Any:
+        array, host = self._input(number, arguments, dtype)
         return symbolic_number(array, self.choices, host, type(number.value(arguments)))
 
     def _input(

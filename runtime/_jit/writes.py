@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import jax
@@ -55,15 +56,13 @@ class Writes:
         """Write arrays to the cells of a call."""
         if self.resizes:
             record_growth()
-        for place, array in zip(self.places, arrays, strict=True):
+        written = zip(self.places, arrays, strict=True)
+        for place, array in chain(written, ((place, cells[lead].read()) for place, lead in self.followers)):
             cell = cells[place]
             if self.resizes or cell.array is None:
                 cell.write(array)
             else:
                 cell.content = cell.array = array
-        for place, lead in self.followers:
-            cell, source = cells[place], cells[lead]
-            cell.content, cell.array = source.content, source.array
         mutation_epoch.advance()
 
     def increment_versions(self, arguments: Sequence[Any]) -> None:

@@ -41,7 +41,7 @@ def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]
     call raises.
     """
     slots = signature.arguments
-    if signature.counts is not None and len(values[signature.counts]) == 1:  # one step count for all parameters
+    if signature.counts and len(values[signature.counts]) == 1:  # a fused step with one step count for all parameters
         values = [v * len(values[0]) if i == signature.counts else v for i, v in enumerate(values)]
     lists = [(s, v) for s, v in zip(slots, values, strict=True) if s.kind == "tensors" and v]
     count = len(lists[0][1])

@@ -83,13 +83,15 @@ class StandIns:
 
     def _make_optimizer_state(self, step: Any) -> None:
         OptimizerStateInit(reach(function=step))
+        counts: dict[int, tuple[Any, jax.Array]] = {}  # step counts on one array stay on one
         for _, optimizer in reach(function=step).reached.optimizers.values():
             for state in optimizer.state.values():
                 for tensor in filter(_is_on_device, state.values()):
                     cell = cell_of(tensor)
                     if cell.content.__class__ is LazyFill or cell.aval.sharding is None:
                         sharding = cell.aval.sharding or NamedSharding(self.mesh, PartitionSpec())
-                        cell.write(self.array(cell.shape, cell.dtype, sharding))
+                        old, new = cell.content, self.array(cell.shape, cell.dtype, sharding)
+                        cell.write(new if cell.shape else counts.setdefault(id(old), (old, new))[1])
 
 
 def bytes_of_modules(step: Any) -> int:

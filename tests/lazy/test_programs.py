@@ -85,8 +85,7 @@ def test_a_loop_compiles_twice_whatever_its_numbers(name: str, history: History)
     close(losses, expected)
     assert len(history.programs) == 2
     steady = history.last
-    # Of each parameter, itself and what the optimizer keeps; and the step count on the device, which all share.
-    states, counts = {"sgd": (2, 0), "adamw": (3, 0), "fused": (3, 1)}[name]
+    states, counts = {"sgd": (2, 0), "adamw": (3, 0), "fused": (3, 1)}[name]  # per parameter, and of all parameters
     assert steady is not None
     assert len(steady.key[2]) == states * len(list(model.parameters())) + counts
 
@@ -255,6 +254,23 @@ def test_donated_inputs_and_results_are_paired() -> None:
     assert paired(results, [5, 7], dict.fromkeys([5, 7], small)) == ([new, seven, wide, four], (5, 7))
     assert paired([seven], [5, 7], dict.fromkeys([5, 7], small)) == ([seven], (7,))
     assert paired([wide], [5], {5: small}) == ([wide], ())
+
+
+def test_the_first_step_of_a_loop_is_compiled_quickly_and_anew_if_it_runs_again(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XLA_FLAGS", raising=False)  # which would hold for all programs
+    seen = []
+    for _ in range(3):
+        with tenax.lazy():
+            x = torch.ones(17, device="jax") * 2
+            tenax.sync()
+            x.mul_(3)
+            tenax.sync()
+            seen.append(x.tolist())
+            (made,) = (p for p in history.programs if p.names == {"mul_.Tensor": 1})
+            seen.append(made._call.call is not None)
+    assert seen == [[6] * 17, False, [6] * 17, True, [6] * 17, True]
 
 
 def test_random_keys_of_kept_composites_are_numbers_of_the_program(history: History) -> None:
