@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.helpers.processes import run
+
 pytestmark = pytest.mark.slow
 
 ROADS = {
@@ -196,8 +198,7 @@ assert all(torch.isfinite(p.grad).all() for p in model.parameters())
 
 
 def test_an_interrupt_at_any_moment_of_a_step_raises_and_does_not_end_the_process() -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    run(INTERRUPTED)
 
 
 def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -> None:
