@@ -1,7 +1,7 @@
-"""Programs in new processes, forked from one that has imported torch and tenax, which takes half of their time.
+"""Programs in new processes, forked from one that has imported torch and tenax: half the time of a small program.
 
-JAX is not imported before the fork, because the device does not work in a fork of a process that has. A test of what
-imports do, or of a variable of the environment that one of them reads, starts an interpreter of its own instead.
+The fork comes before the import of JAX, after which the device would not work in it. A test of what imports do, or of
+an environment variable that one of them reads, starts an interpreter of its own instead.
 """
 
 from __future__ import annotations
