@@ -50,5 +50,6 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:
-    """Every test starts from the same random state, on all devices."""
-    torch.manual_seed(0)
+    """Every test starts from the same random state. torch.manual_seed queues a traceback for each absent device."""
+    torch.default_generator.manual_seed(0)
+    torch.jax.manual_seed_all(0)

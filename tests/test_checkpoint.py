@@ -1,8 +1,6 @@
 """`tenax.checkpoint` and safetensors: what is loaded is what was saved, and training goes on bit for bit."""
 
 import copy
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,8 @@ from torch import nn
 import tenax
 from tenax import checkpoint
 from tests.helpers.corruption import saved_linear
+from tests.helpers.processes import run
 
-ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:orbax.*")
 
 
@@ -189,9 +187,8 @@ def test_safetensors_know_tied_weights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["changed", "truncated"])
 def test_a_corrupt_checkpoint_is_noticed(how: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.helpers.corruption", how, str(tmp_path / "c")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    program = f"import pathlib, sys, tests.helpers.corruption as c; c.{how}(pathlib.Path(sys.argv[1]))"
+    run(program, str(tmp_path / "c"))
 
 
 def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import jax
@@ -17,6 +15,7 @@ import tenax
 from tenax import t2j
 from tenax.errors import TraceError
 from tenax.float32_products import float32_products
+from tests.helpers.processes import run
 
 MATRIX = jnp.ones((3, 3))
 IMAGE, KERNEL = jnp.ones((1, 2, 5, 5)), jnp.ones((2, 2, 3, 3))
@@ -99,11 +98,7 @@ print(float32_products.precision)
 torch.backends.fp32_precision = "none"
 print(float32_products.precision)
 """
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split() == [
-        "high",
-        "medium",
-        "highest",
-    ]
+    assert run(code).stdout.split() == ["high", "medium", "highest"]
 
 
 class Recorded:

@@ -51,6 +51,8 @@ from .sources import MISSING, StateChange
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
 
+_NEVER = 1 << 30  # collections of younger objects after which the oldest are searched
+
 
 class TensorsBefore(NamedTuple):
     """The state of outside tensors before a run, except their data."""
@@ -179,15 +181,16 @@ def trace_step(
 
 @contextmanager
 def _heap_left_alone() -> Iterator[None]:
-    """Keep the garbage collector from searching what was there before, as a trace makes it do: a tenth of its time."""
-    if gc.get_freeze_count():  # the program's own
+    """Keep the garbage collector from searching the whole heap, as a trace makes it do: a tenth of its time."""
+    young, middle, old = gc.get_threshold()
+    if old == _NEVER:  # within another trace
         yield
         return
-    gc.freeze()
+    gc.set_threshold(young, middle, _NEVER)
     try:
         yield
     finally:
-        gc.unfreeze()
+        gc.set_threshold(young, middle, old)
 
 
 def _call(

@@ -86,6 +86,10 @@ def prepare(device: str, lazy: bool = False) -> None:
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
+    for accelerator in (torch.cuda, torch.xpu, torch.mtia):
+        if not accelerator.is_available():
+            # torch queues each seed of an absent accelerator with a traceback; its databases set thousands.
+            accelerator.manual_seed_all = lambda seed: None  # type: ignore[attr-defined]
     if device.partition(":")[0] == "jax":
         import tenax  # noqa: F401 (registers the device)
 

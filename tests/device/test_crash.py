@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.helpers.processes import run
+
 pytestmark = pytest.mark.slow
 
 ROADS = {
@@ -122,7 +124,7 @@ import copy, json, os, pickle, sys, warnings
 warnings.simplefilter("ignore")
 import torch, tenax
 assert "jax" not in sys.modules  # it does not survive a fork
-for name, code in json.load(sys.stdin).items():
+for name, code in json.loads(sys.argv[1]).items():
     pid = os.fork()
     if not pid:
         sys.stdout = open(os.devnull, "w")
@@ -144,11 +146,8 @@ NAMES = list(ROADS)
 def test_no_road_crashes_the_interpreter(first: int) -> None:
     """A dozen roads from a process of their own: its forks share what it imports."""
     roads = {name: ROADS[name] for name in NAMES[first : first + 12]}
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER], input=json.dumps(roads), capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, done.stderr
-    assert dict(json.loads(line) for line in done.stdout.splitlines()) == dict.fromkeys(roads, 0)
+    lines = run(DRIVER, json.dumps(roads), timeout=900).stdout.splitlines()
+    assert dict(json.loads(line) for line in lines) == dict.fromkeys(roads, 0)
 
 
 INTERRUPTED = """
@@ -196,8 +195,7 @@ assert all(torch.isfinite(p.grad).all() for p in model.parameters())
 
 
 def test_an_interrupt_at_any_moment_of_a_step_raises_and_does_not_end_the_process() -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    run(INTERRUPTED)
 
 
 def test_signal_handlers_are_shown_as_they_were_set_and_interrupt_what_waits() -> None:

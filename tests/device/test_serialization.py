@@ -13,6 +13,8 @@ import pytest
 import torch
 from torch import nn
 
+from tests.helpers.processes import run
+
 
 def saved(value):
     buffer = io.BytesIO()
@@ -202,4 +204,4 @@ def test_a_forked_child_gets_a_clear_error():
             os._exit(2)
         sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
     """
-    subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)], check=True, timeout=120)
+    run(textwrap.dedent(program))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +13,9 @@ import torch
 
 import tenax
 from tenax.aten.registry import kernel_of
+from tests.helpers.processes import run
 
 RUNTIME = str(Path(tenax.__file__).parent)
-ROOT = Path(__file__).parents[2]
 
 CALLS: dict[str, Callable[[torch.Tensor], object]] = {
     "sin": torch.sin,
@@ -61,8 +60,7 @@ def report() -> None:
 
 def test_a_repeated_call_enters_few_functions() -> None:
     # In a process of its own, because meshes and observers that other tests use take calls off the fast path.
-    command = [sys.executable, "-c", "from tests.dispatch.test_fast_path import report; report()"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    ran = run("from tests.dispatch.test_fast_path import report; report()")
     for name, entered in json.loads(ran.stdout).items():
         assert entered[0].endswith("kernel"), (name, entered)
         # The kernel, the new cell, and those that count calls until good code takes over.

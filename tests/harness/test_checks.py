@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +26,7 @@ from tenax.coverage.outcome import Outcome
 from tenax.coverage.runner import Pool
 from tenax.coverage.samples import Sample, copy_to, pick
 from tenax.coverage.worker import Unit
+from tests.helpers.processes import run
 
 # A second spelling of the CPU: what runs there is the lowering under test.
 FAULTY = "cpu:0"
@@ -417,5 +416,4 @@ assert recording.tape.ops
 assert x.cpu().tolist() == [2, 2]
 assert not recording.tape.ops
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
-    assert not done.returncode, done.stderr
+    run(program, cwd=tmp_path)

@@ -1,10 +1,9 @@
-"""Loads corrupt checkpoints: `python -m tests.helpers.corruption changed|truncated FOLDER`.
+"""Loads corrupt checkpoints, in a process of its own.
 
-The tests run this in a process of its own. Orbax abandons the reads beside one that fails, and what they leave would
+Orbax abandons the reads beside one that fails, and what they leave would
 be reported at any later time, during another test.
 """
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,3 @@ def truncated(folder: Path) -> None:
     largest = max((f for f in folder.rglob("*") if f.is_file()), key=lambda f: f.stat().st_size)
     largest.write_bytes(largest.read_bytes()[: largest.stat().st_size // 2])
     assert corruption(folder, {"module": module})
-
-
-if __name__ == "__main__":
-    {"changed": changed, "truncated": truncated}[sys.argv[1]](Path(sys.argv[2]))

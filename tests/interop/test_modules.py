@@ -66,10 +66,14 @@ def test_a_linen_module_trains_as_with_optax() -> None:
         out, new = model.apply({"params": params, "batch_stats": stats}, X, train=True, mutable=["batch_stats"])
         return (out**2).mean(), new["batch_stats"]
 
-    for ours in losses:
+    @jax.jit
+    def step(params: Any, stats: Any, state: Any) -> Any:
         (value, stats), grads = jax.value_and_grad(loss, has_aux=True)(params, stats)
         updates, state = tx.update(grads, state)
-        params = optax.apply_updates(params, updates)
+        return value, optax.apply_updates(params, updates), stats, state
+
+    for ours in losses:
+        value, params, stats, state = step(params, stats, state)
         close(ours, value)
     close(module.get_parameter("params.Dense_1.kernel"), params["Dense_1"]["kernel"])
     close(module.get_buffer("batch_stats.BatchNorm_0.mean"), stats["BatchNorm_0"]["mean"])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.helpers.processes import run
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 
@@ -81,11 +80,16 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@functools.cache
+def nodes_of(name: str) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(MODULES[name].read_text()))]
+
+
 def imports(name: str) -> Iterator[tuple[str, int]]:
     """The modules of tenax that a module imports anywhere, also for type checkers alone, with the line."""
     path = MODULES[name]
     package = name.split(".") if path.name == "__init__.py" and name else name.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(name):
         if isinstance(node, ast.Import):
             yield from ((a.name.removeprefix("tenax."), node.lineno) for a in node.names if a.name.startswith("tenax."))
         elif isinstance(node, ast.ImportFrom):
@@ -105,16 +109,23 @@ def part_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_a_module_imports_from_its_own_layer_and_lower_ones(name: str) -> None:
+def faults(name: str) -> Iterator[str]:
+    """The imports of a module that point up, or sideways where that is not allowed."""
     own = part_of(name)
     for module, line in imports(name):
         other = part_of(module)
         where = f"runtime/{MODULES[name].relative_to(RUNTIME)}:{line} imports tenax.{module}"
         if (own, other) in SIDEWAYS or own == other:
             continue
-        assert RANK[other] <= RANK[own], f"{where}, which is of a higher layer"
-        assert own not in USERS or other not in USERS, f"{where}, which is of the same layer"
+        if RANK[other] > RANK[own]:
+            yield f"{where}, which is of a higher layer"
+        elif own in USERS and other in USERS:
+            yield f"{where}, which is of the same layer"
+
+
+def test_modules_import_from_their_own_layer_and_lower_ones() -> None:
+    found = [fault for name in sorted(MODULES) for fault in faults(name)]
+    assert not found, "\n".join(found)
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -136,8 +147,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 def test_no_class_name_stands_twice_in_the_package() -> None:
     found: dict[str, list[str]] = {}
-    for name, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name in MODULES:
+        for node in nodes_of(name):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(name)
     twice = {name: places for name, places in found.items() if len(places) > 1}
@@ -164,7 +175,7 @@ print(*sorted(m for m in sys.modules if m == "tenax" or m.startswith("tenax.")))
 
 
 def test_an_eager_process_is_thin() -> None:
-    output = subprocess.run([sys.executable, "-c", EAGER], capture_output=True, text=True, check=True).stdout
+    output = run(EAGER).stdout
     loaded = {m.removeprefix("tenax").lstrip(".") for m in output.split()}
     unwanted = {m for m in loaded if part_of(m) in USERS | {"functional"}}
     assert not unwanted, f"an eager program imports {sorted(unwanted)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import typing
 
 import torch
@@ -11,6 +9,7 @@ from typer.testing import CliRunner
 
 import tenax
 from tenax.cli import app
+from tests.helpers.processes import run
 
 
 def test_every_public_name_is_listed_and_resolves_in_a_fresh_process():
@@ -22,9 +21,7 @@ for name in listed:
     getattr(tenax, name)
 print(len(listed))
 """
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
-    assert int(found.stdout) == len(tenax.__all__) + 1
+    assert int(run(program).stdout) == len(tenax.__all__) + 1
 
 
 def test_dir_lists_no_module_that_only_the_runtime_uses():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -21,6 +19,7 @@ import torch
 import tenax
 from tenax.export import exported_to_jax
 from tenax.trace.async_errors import Assertion, raise_failed_assertions, record_assertions
+from tests.helpers.processes import run
 
 
 class OnAccelerator:
@@ -99,7 +98,7 @@ def test_an_error_that_nothing_read_is_reported_at_exit() -> None:
         f(torch.tensor([7], device="jax"))
         print("the end")
     """
-    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    ran = run(textwrap.dedent(program), check=False)
     assert (ran.returncode, ran.stdout) == (1, "the end\n")
     assert "IndexError: index out of range in self (in an earlier call of a compiled function" in ran.stderr
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+
+from tests.helpers.processes import run
 
 pytestmark = pytest.mark.slow
 
@@ -49,5 +48,5 @@ print((kept() - before) // SHAPES)
 
 
 def test_shapes_that_do_not_recur_leave_nothing_behind() -> None:
-    done = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True, check=True)
+    done = run(SIGNATURES)
     assert int(done.stdout) < 1000, f"{done.stdout.strip()} bytes are kept of each shape; expected less than 1000"

@@ -21,6 +21,7 @@ from tenax.cli import app
 from tenax.xla import environment, folder, housekeeping, waiting
 from tenax.xla.environment import key_of
 from tenax.xla.settings import bytes_of
+from tests.helpers.processes import run
 
 # Eager, written, random and compiled; `cholesky` calls LAPACK, whose functions only a lowering finds.
 STEP = """
@@ -45,11 +46,10 @@ print(*(x.float().cpu().numpy().tobytes().hex() for x in results), sum(f is not 
 """
 
 
-def run(path: Path, **environment: str) -> tuple[list[str], int, int]:
+def step(path: Path, **environment: str) -> tuple[list[str], int, int]:
     """What STEP computes in a process of its own, how many programs it found, and how many it looked for."""
     settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(path)} | environment
-    done = subprocess.run([sys.executable, "-c", STEP], capture_output=True, text=True, check=True, env=settings)
-    *results, found, sought = done.stdout.split()
+    *results, found, sought = run(STEP, env=settings).stdout.split()
     return results, int(found), int(sought)
 
 
@@ -67,14 +67,14 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def cold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], int]:
     """A folder that one process has filled, what it computed, and how many programs it looked for."""
     path = tmp_path_factory.mktemp("programs")
-    results, found, sought = run(path)
+    results, found, sought = step(path)
     assert found == 0
     return path, results, sought
 
 
 def test_a_later_process_finds_the_programs_of_an_earlier_one(cold: tuple[Path, list[str], int]) -> None:
     path, results, sought = cold
-    again, found, later_sought = run(path)
+    again, found, later_sought = step(path)
     assert (again, later_sought) == (results, sought)
     # All but an eager `cholesky`: it calls LAPACK, whose pointers are null in a process that has lowered nothing.
     assert sought - found == 1
@@ -99,8 +99,7 @@ print(x.sum().item(), *asked)
 @pytest.mark.slow
 def test_a_later_process_asks_torch_for_no_shapes(tmp_path: Path) -> None:
     settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "ignore", "-c", FORWARD]
-    first, second = (subprocess.check_output(command, text=True, env=settings).splitlines() for _ in range(2))
+    first, second = (run(FORWARD, env=settings).stdout.splitlines() for _ in range(2))
     assert first[0] == second[0]  # an error is found out anew
     assert "size of tensor" in first[0]
     assert first[1].split()[0] == second[1].split()[0]
@@ -124,8 +123,7 @@ print(q.sum().item(), totals.compiled)
 @pytest.mark.slow
 def test_a_later_process_finds_derivatives_and_steps_of_optimizers(tmp_path: Path) -> None:
     settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", TRAINING]
-    first, second = (subprocess.check_output(command, text=True, env=settings).split() for _ in range(2))
+    first, second = (run(TRAINING, env=settings).stdout.split() for _ in range(2))
     assert first[0] == second[0]
     assert int(first[1]) > 3
     assert second[1] == "0"
@@ -135,7 +133,7 @@ def test_a_later_process_finds_derivatives_and_steps_of_optimizers(tmp_path: Pat
 def test_a_process_with_other_flags_of_the_compiler_finds_none(cold: tuple[Path, list[str], int]) -> None:
     path, _, sought = cold
     flags = os.environ["XLA_FLAGS"] + " --xla_cpu_enable_fast_min_max=true"
-    assert run(path, XLA_FLAGS=flags)[1:] == (0, sought)
+    assert step(path, XLA_FLAGS=flags)[1:] == (0, sought)
 
 
 def test_settings_of_jax_are_part_of_the_key() -> None:
@@ -269,9 +267,7 @@ print(tenax.explain())
 @pytest.mark.slow
 def test_executables_that_were_called_least_recently_are_evicted() -> None:
     settings = os.environ | {"TENAX_CODE_MEMORY": "5M"}
-    command = [sys.executable, "-c", EVICTIONS]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=settings)
-    used, warned, totals = done.stdout.splitlines()
+    used, warned, totals = run(EVICTIONS, env=settings).stdout.splitlines()
     assert used == "used: 0 evicted: True held: True"
     assert warned == "warned: ['tenax: the program uses more e']"
     assert "programs compiled in" in totals and totals.endswith(" evicted")
@@ -317,5 +313,4 @@ print(torch.compile(lambda x: torch._refs.true_divide(x, 2), backend="tenax")(to
 
 
 def test_an_eager_program_does_not_import_dynamo() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT_DYNAMO], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "False", "True", "True", "False", "0.5"]
+    assert run(WITHOUT_DYNAMO).stdout.split() == ["True", "False", "True", "True", "False", "0.5"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import re
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +14,7 @@ from jax.extend.core import Primitive
 
 from tenax.xla import lowering
 from tenax.xla.lowering import LoweredProgram
+from tests.helpers.processes import run
 
 
 @pytest.fixture(autouse=True)
@@ -76,9 +75,7 @@ def test_contexts_have_the_dialects_of_jax() -> None:
 
 def test_lowering_does_not_import_the_python_module_of_mhlo() -> None:
     code = "import sys, torch, tenax; torch.ones(3, device='jax').exp().sum().item(); print(*sys.modules)"
-    environment = {**os.environ, "TENAX_CACHE": "0"}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    modules = run.stdout.split()
+    modules = run(code, env={**os.environ, "TENAX_CACHE": "0"}).stdout.split()
     assert "tenax.xla.lowering" in modules
     assert "jaxlib.mlir.dialects.mhlo" not in modules
 

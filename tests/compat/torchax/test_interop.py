@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +27,7 @@ from tenax.compat.torchax.interop import (
 )
 from tenax.compat.torchax.ops import jaten, jlibrary, jtorch, mappings, op_base, ops_registry
 from tests.helpers.agreement import close
+from tests.helpers.processes import run
 
 
 @pytest.fixture(autouse=True)
@@ -100,8 +99,7 @@ shape = jax.ShapeDtypeStruct((2, 2), "float32")
 with torch.autocast("jax", torch.bfloat16):
     print(jax.jit(torchax.interop.jax_view(torch.matmul)).lower(shape, shape).out_info.dtype)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.strip() == "bfloat16"
+    assert run(program).stdout == "bfloat16\n"
 
 
 def test_a_scan_is_differentiated_by_torch_and_by_jax(x: torch.Tensor) -> None:
