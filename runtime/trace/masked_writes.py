@@ -1,7 +1,8 @@
 """`x[mask] = values` in a trace, where the number of chosen elements is unknown.
 
 torch lists the places of a mask, and one value for each. A `torch.where` of known shapes writes the same row to every
-place, or the rows in order, and so does its gradient. The number of rows is an assertion of the program.
+place, or the rows in order, and so does its gradient. The number of rows is an assertion of the program. Rows that
+were read by a mask, as in `x[mask] *= 2`, are computed at every place (`masked_reads.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .._torch.functorch import unwrapped
 from ..storage.tensors import cell_of
 from .async_errors import Assertion
 from .core import current_trace, is_unknown, user_line
+from .masked_reads import ChosenRows, row_of_places
 from .transfer import read
 
 MASKS = (torch.bool, torch.uint8)
@@ -28,20 +30,20 @@ def set_masked(x: torch.Tensor, index: tuple[Any, ...], value: Any) -> Any:
     """
     if not isinstance(value, torch.Tensor) or value.device != x.device or not (value.dim() or value.requires_grad):
         return NotImplemented
-    places = [k for k, part in enumerate(index) if is_unknown_mask(part)]
-    rest = [part for k, part in enumerate(index) if k not in places]
-    if len(places) != 1 or not all(part is None or type(part) in (int, slice, EllipsisType) for part in rest):
+    if (found := _at_mask(x, index)) is None:
         return NotImplemented
-    lead, mask, tail = index[: places[0]], index[places[0]], index[places[0] + 1 :]
-    view = x[(*lead, *[slice(None)] * mask.dim(), *tail)]
-    spanned = x.dim() - mask.dim() - sum(type(part) in (int, slice) for part in rest)  # axes of an ellipsis
-    first = sum(part is None or type(part) is slice for part in lead) + (spanned if ... in lead else 0)
-    inner = view.dim() - first - mask.dim()
-    fits = view.shape[first : first + mask.dim()] == mask.shape
-    if not fits or (value.dtype != view.dtype and value.numel() != 1):
+    view, mask, inner = found
+    row: torch.Tensor | None
+    if isinstance(value, ChosenRows):
+        if value.dtype != view.dtype or value.row_axes != inner:
+            return NotImplemented
+        same = value.places is read(unwrapped(mask))
+        row = value.rows if same else rows_in_order(value.in_order(), mask, inner, value.mask.sum())
+    elif value.dtype != view.dtype and value.numel() != 1:
         return NotImplemented
-    row = row_of_places(value, mask.dim(), inner)
-    row = rows_in_order(value, mask, inner) if row is None else row
+    else:
+        row = row_of_places(value, mask.dim(), inner)
+        row = rows_in_order(value, mask, inner) if row is None else row
     new = torch.where(mask.bool().reshape(*mask.shape, *[1] * inner), row.to(view.dtype), view)
     if new.shape != view.shape:
         return NotImplemented
@@ -49,36 +51,40 @@ def set_masked(x: torch.Tensor, index: tuple[Any, ...], value: Any) -> Any:
     return None
 
 
-def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | None:
-    """What every place of a mask gets, to be broadcast with the tensor that is written.
+def get_masked(x: torch.Tensor, index: tuple[Any, ...]) -> Any:
+    """`x[index]` by an index of one unknown mask and slices; NotImplemented for other indices."""
+    found = _at_mask(x, index)
+    return NotImplemented if found is None else ChosenRows.of(*found)
 
-    Args:
-        value: one row; its axis before the last `inner` ones, which counts places, is missing or has size 1.
-        axes: the number of axes of the mask, which stand in place of that axis.
-        inner: the number of axes of a row.
+
+def _at_mask(x: torch.Tensor, index: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor, int] | None:
+    """The part of x from which an index of one unknown mask chooses, the mask, and the number of axes of a row.
 
     Returns:
-        None if there is a value for each place.
+        None for other indices.
     """
-    if value.numel() == 1:
-        return value.reshape(())
-    if value.dim() <= inner:
-        return value
-    first = value.dim() - inner - 1
-    while first and value.shape[0] == 1:  # torch ignores leading axes of one element
-        value, first = value.squeeze(0), first - 1
-    if value.shape[first] != 1:
+    places = [k for k, part in enumerate(index) if is_unknown_mask(part)]
+    rest = [part for k, part in enumerate(index) if k not in places]
+    if len(places) != 1 or not all(part is None or type(part) in (int, slice, EllipsisType) for part in rest):
         return None
-    return value.reshape(*value.shape[:first], *[1] * axes, *value.shape[first + 1 :])
+    lead, mask, tail = index[: places[0]], index[places[0]], index[places[0] + 1 :]
+    view = x[(*lead, *[slice(None)] * mask.dim(), *tail)]
+    spanned = x.dim() - mask.dim() - sum(type(part) in (int, slice) for part in rest)  # axes of an ellipsis
+    first = sum(part is None or type(part) is slice for part in lead) + (spanned if ... in lead else 0)
+    fits = view.shape[first : first + mask.dim()] == mask.shape
+    return (view, mask, view.dim() - first - mask.dim()) if fits else None
 
 
-def rows_in_order(value: torch.Tensor, mask: torch.Tensor, inner: int) -> torch.Tensor:
+def rows_in_order(
+    value: torch.Tensor, mask: torch.Tensor, inner: int, count: torch.Tensor | None = None
+) -> torch.Tensor:
     """What each place of an unknown mask gets, to be broadcast with the tensor that is written.
 
     Args:
         value: its axis before the last `inner` ones counts the places at which the mask is true, in order.
         mask: its axes stand in place of that axis.
         inner: the number of axes of a row.
+        count: how many of the places of `value` count; by default all.
 
     Raises:
         RuntimeError: the mask is true elsewhere than at that many places. In a compiled function this is an assertion;
@@ -90,7 +96,7 @@ def rows_in_order(value: torch.Tensor, mask: torch.Tensor, inner: int) -> torch.
     chosen = mask.bool().flatten()
     if (trace := current_trace()) is not None and trace.asserts:
         otherwise = f"shape mismatch: value tensor of shape {[*value.shape]} cannot be broadcast to the mask's places"
-        holds = read(unwrapped(chosen.sum() == value.shape[axis]))
+        holds = read(unwrapped(chosen.sum() == (value.shape[axis] if count is None else count)))
         trace.conditions.append((holds, Assertion("RuntimeError", otherwise, user_line())))
     if not value.shape[axis]:  # a row to select, which is written nowhere
         value = torch.cat([value, value.new_zeros((*value.shape[:axis], 1, *value.shape[axis + 1 :]))], axis)

@@ -1,0 +1,143 @@
+"""`x[mask]` in a trace, where the number of chosen elements is unknown: its rows at every place, chosen or not.
+
+Elementwise operations on them have known shapes, and writing them back, as in `x[mask] *= 2`, is a `torch.where`.
+Everything else, such as their number or their sum, raises an error. The cost is that the operations are computed at
+all places. What they give where the mask is false, such as the NaN of a square root, reaches neither results nor
+gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .._torch import pytree
+from .._torch.functorch import unwrapped
+from .._torch.modes import TorchDispatchMode
+from ..errors import TraceError
+from ..kernels.mask import FIXED
+from .core import user_line
+from .transfer import read
+
+_PROPERTIES = {
+    *(getattr(torch.Tensor, name).__get__ for name in ("device", "dtype", "layout", "requires_grad")),
+    *(torch.Tensor.dim, torch.Tensor.is_floating_point, torch.Tensor.is_complex),
+}
+# Elementwise operators that torch does not tag as such.
+_UNTAGGED = {"_to_copy", "detach", "fill_", "floor_divide", "floor_divide_", "full_like", "ones_like", "zeros_like"}
+
+
+class ChosenRows(torch.Tensor):
+    """The result of `x[mask]`.
+
+    As a plain tensor it is an empty one on device "meta", so that code that does not know the class cannot use it.
+
+    Attributes:
+        rows: the elements at all places; the axes of the mask stand in place of the axis that counts places.
+        mask: the mask, with an axis of size 1 for each axis of a row.
+        places: the array of the mask.
+        row_axes: the number of axes of a row.
+        line: where the program reads them.
+    """
+
+    rows: torch.Tensor
+    mask: torch.Tensor
+    places: Any
+    row_axes: int
+    line: str
+
+    @staticmethod
+    def of(view: torch.Tensor, mask: torch.Tensor, inner: int) -> ChosenRows:
+        """The rows of a tensor at the places of a mask."""
+        places = read(unwrapped(mask))
+        mask = mask.bool().reshape(*mask.shape, *[1] * inner).clone()
+        return _chosen(view.masked_fill(~mask, 1), mask, places, inner, user_line())
+
+    def in_order(self) -> torch.Tensor:
+        """All rows along one axis, the chosen ones first."""
+        axis = self.rows.dim() - self.mask.dim()
+        order = self.mask.flatten().logical_not().to(torch.uint8).argsort(stable=True)
+        return self.rows.flatten(axis, axis + self.mask.dim() - self.row_axes - 1).index_select(axis, order)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute an elementwise operation at every place.
+
+        Raises:
+            TraceError: it is another operation, or its operands do not belong to the same places.
+        """
+        kwargs = kwargs or {}
+        chosen = next(x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, ChosenRows))
+        if func in _PROPERTIES:
+            return func(chosen.rows)
+        writes = bool(args) and isinstance(args[0], ChosenRows) and "out" not in kwargs
+        args, kwargs = pytree.tree_map_only(torch.Tensor, chosen._operand, (args, kwargs))
+        with _Elementwise(writes, chosen.line):
+            result = func(*args, **kwargs)
+        if not isinstance(result, torch.Tensor):
+            raise _refused(chosen.line)
+        return _chosen(result, chosen.mask, chosen.places, chosen.row_axes, chosen.line)
+
+    def _operand(self, value: torch.Tensor) -> torch.Tensor:
+        """An operand at every place; where the mask is false it is 1, so that no gradient comes from there."""
+        if isinstance(value, ChosenRows):
+            if value.places is not self.places or value.row_axes != self.row_axes:
+                raise _refused(self.line)
+            return value.rows
+        if value.device.type != "jax":
+            return value
+        if not value.dim():
+            if not (value.is_floating_point() or value.is_complex()):
+                return value
+            return value.to(torch.result_type(self.rows, value)).masked_fill(~self.mask, 1)
+        row = row_of_places(value, self.mask.dim() - self.row_axes, self.row_axes)
+        if row is None:
+            raise _refused(self.line)
+        return row.masked_fill(~self.mask, 1)
+
+
+class _Elementwise(TorchDispatchMode):
+    def __init__(self, writes: bool, line: str) -> None:
+        super().__init__()
+        self.writes, self.line = writes, line
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        elementwise = torch.Tag.pointwise in func.tags and torch.Tag.nondeterministic_seeded not in func.tags
+        if not (elementwise or name in _UNTAGGED) or (func._schema.is_mutable and not self.writes):
+            raise _refused(self.line)
+        return func(*args, **(kwargs or {}))
+
+
+def _chosen(rows: torch.Tensor, mask: torch.Tensor, places: Any, row_axes: int, line: str) -> ChosenRows:
+    chosen = torch.empty(0, device="meta").as_subclass(ChosenRows)
+    chosen.rows, chosen.mask, chosen.places, chosen.row_axes, chosen.line = rows, mask, places, row_axes, line
+    return chosen
+
+
+def _refused(line: str) -> TraceError:
+    return TraceError(f"x[mask]: the result's shape depends on data{line}. Within jit, {FIXED}")
+
+
+def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | None:
+    """What every place of a mask gets, to be broadcast with the tensor that is written.
+
+    Args:
+        value: one row; its axis before the last `inner` ones, which counts places, is missing or has size 1.
+        axes: the number of axes of the mask, which stand in place of that axis.
+        inner: the number of axes of a row.
+
+    Returns:
+        None if there is a value for each place.
+    """
+    if value.numel() == 1:
+        return value.reshape(())
+    if value.dim() <= inner:
+        return value
+    first = value.dim() - inner - 1
+    while first and value.shape[0] == 1:  # torch ignores leading axes of one element
+        value, first = value.squeeze(0), first - 1
+    if value.shape[first] != 1:
+        return None
+    return value.reshape(*value.shape[:first], *[1] * axes, *value.shape[first + 1 :])
