@@ -16,6 +16,7 @@ import torch
 from . import bfloat16, device_type, process, statistics
 from ._internal import tpu as tpu
 from .alias import install as install
+from .core import xla_model as _xla_model
 from .devices import xla_real_devices
 from .missing import names_of
 from .ordinals import device as device
@@ -31,6 +32,7 @@ statistics.listen()
 bfloat16.follow_environment()
 
 __getattr__ = names_of(__name__)
+xm = _xla_model
 
 
 def real_devices() -> list[str]:
