@@ -63,7 +63,6 @@ OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of
 OF_TEXT = ("alert_not_deterministic", "raise_info")
 # The words of `results` (runtime/aten/result_layouts.py).
 RESULTS = (
-    "bool_power",
     "column_major",
     "column_major_vh",
     "contiguous",

@@ -3603,7 +3603,6 @@ ROWS: dict[str, Row] = {
         "kernels.pointwise",
         "power_scalar",
         special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
-        results="bool_power",
         dtypes=(("", "not unsigned float8"),),
     ),
     "pow.Tensor_Scalar_out": Row(
@@ -3611,7 +3610,6 @@ ROWS: dict[str, Row] = {
         "power_scalar",
         "out",
         special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
-        results="bool_power",
         dtypes=(("", "not unsigned float8"),),
     ),
     "pow.Tensor_Tensor": Row("generated.pointwise", "pow__Tensor_Tensor", dtypes=(("", "not bool unsigned float8"),)),
@@ -3623,7 +3621,6 @@ ROWS: dict[str, Row] = {
         "power_scalar",
         "inplace",
         special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
-        results="bool_power",
         dtypes=(("", "not unsigned float8"),),
     ),
     "pow_.Tensor": Row(

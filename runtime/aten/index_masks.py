@@ -20,8 +20,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace.core import is_unknown
-from ..trace.masked_reads import row_of_places
-from ..trace.masked_writes import MASKS, rows_in_order
+from ..trace.masked_writes import MASKS, row_of_places, rows_in_order
 from ..trace.transfer import read
 
 Values = list[Any]

@@ -19,12 +19,6 @@ def _saved_in_training(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return outputs if training else [outputs[0], *(o.resized((0,)) for o in outputs[1:3]), *outputs[3:]]
 
 
-def _bool_power(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """A power of bools by a bool is bool; torch's Meta kernel says int64."""
-    both = values[0].dtype == torch.bool and values[1].__class__ is bool
-    return [outputs[0]._replace(dtype=torch.bool)] if both else outputs
-
-
 def _column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> list[Any]:
     """LAPACK's column-major layout for the first result, which may be the leading part of `rows` rows."""
     size = outputs[0].size
@@ -193,7 +187,6 @@ def _kept_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 OF_OUT = ("contiguous_out", "contiguous_used_out", "kept_out")  # corrections of `out=` overloads alone
 # Keyed by the `results` entry of the specs.
 CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
-    "bool_power": _bool_power,
     "column_major": _column_major,
     "column_major_vh": _column_major_vh,
     "contiguous": _contiguous,

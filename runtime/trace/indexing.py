@@ -21,7 +21,8 @@ from ..errors import TraceError
 from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
 from .listed_masks import axes_of, with_listed_masks
-from .masked_writes import MASKS, get_masked, set_masked
+from .masked_indexing import get_masked, set_masked
+from .masked_writes import MASKS
 from .refusals import REFUSING
 from .symbols import is_of_host, item, symbolic_array
 from .wrapped_numbers import WrappedNumbers, computes_on_host

@@ -1,13 +1,14 @@
-"""`x[mask]` in a trace, where the number of chosen elements is unknown: its rows at every place, chosen or not.
+"""`x[mask]` and `x[mask] = values` in a trace, where the number of chosen elements is unknown.
 
-Elementwise operations on them have known shapes, and writing them back, as in `x[mask] *= 2`, is a `torch.where`.
-Everything else, such as their number or their sum, raises an error. The cost is that the operations are computed at
-all places. What they give where the mask is false, such as the NaN of a square root, reaches neither results nor
-gradients.
+A read keeps the rows at every place, chosen or not. Elementwise operations on them have known shapes, and writing them
+back, as in `x[mask] *= 2`, is a `torch.where`. Everything else, such as their number or their sum, raises an error. The
+cost is that the operations are computed at all places. What they give where the mask is false, such as the NaN of a
+square root, reaches neither results nor gradients.
 """
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any
 
 import torch
@@ -17,7 +18,9 @@ from .._torch.functorch import unwrapped
 from .._torch.modes import TorchDispatchMode
 from ..errors import TraceError
 from ..kernels.mask import FIXED
-from .core import user_line
+from ..storage.tensors import cell_of
+from .core import is_unknown, user_line
+from .masked_writes import MASKS, row_of_places, rows_in_order
 from .transfer import read
 
 _PROPERTIES = {
@@ -26,6 +29,66 @@ _PROPERTIES = {
 }
 # Elementwise operators that torch does not tag as such.
 _UNTAGGED = {"_to_copy", "detach", "fill_", "floor_divide", "floor_divide_", "full_like", "ones_like", "zeros_like"}
+
+
+def set_masked(x: torch.Tensor, index: tuple[Any, ...], value: Any) -> Any:
+    """`x[index] = value` by an index of one unknown mask and slices.
+
+    Returns None; or NotImplemented for other indices, and for Python numbers, for which the kernel of torch's operator
+    needs no places.
+    """
+    if not isinstance(value, torch.Tensor) or value.device != x.device or not (value.dim() or value.requires_grad):
+        return NotImplemented
+    if (found := _at_mask(x, index)) is None:
+        return NotImplemented
+    view, mask, inner = found
+    row: torch.Tensor | None
+    if isinstance(value, ChosenRows):
+        if value.dtype != view.dtype or value.row_axes != inner:
+            return NotImplemented
+        same = value.places is read(unwrapped(mask))
+        row = value.rows if same else rows_in_order(value.in_order(), mask, inner, value.mask.sum())
+    elif value.dtype != view.dtype and value.numel() != 1:
+        return NotImplemented
+    else:
+        row = row_of_places(value, mask.dim(), inner)
+        row = rows_in_order(value, mask, inner) if row is None else row
+    new = torch.where(mask.bool().reshape(*mask.shape, *[1] * inner), row.to(view.dtype), view)
+    if new.shape != view.shape:
+        return NotImplemented
+    view.copy_(new)
+    return None
+
+
+def get_masked(x: torch.Tensor, index: tuple[Any, ...]) -> Any:
+    """`x[index]` by an index of one unknown mask and slices; NotImplemented for other indices."""
+    found = _at_mask(x, index)
+    return NotImplemented if found is None else ChosenRows.of(*found)
+
+
+def _at_mask(x: torch.Tensor, index: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor, int] | None:
+    """The part of x from which an index of one unknown mask chooses, the mask, and the number of axes of a row.
+
+    Returns:
+        None for other indices.
+    """
+    places = [k for k, part in enumerate(index) if is_unknown_mask(part)]
+    rest = [part for k, part in enumerate(index) if k not in places]
+    if len(places) != 1 or not all(part is None or type(part) in (int, slice, EllipsisType) for part in rest):
+        return None
+    lead, mask, tail = index[: places[0]], index[places[0]], index[places[0] + 1 :]
+    view = x[(*lead, *[slice(None)] * mask.dim(), *tail)]
+    spanned = x.dim() - mask.dim() - sum(type(part) in (int, slice) for part in rest)  # axes of an ellipsis
+    first = sum(part is None or type(part) is slice for part in lead) + (spanned if ... in lead else 0)
+    fits = view.shape[first : first + mask.dim()] == mask.shape
+    return (view, mask, view.dim() - first - mask.dim()) if fits else None
+
+
+def is_unknown_mask(part: Any) -> bool:
+    """Whether a part of an index is a mask with axes, on the device, whose value a trace does not know."""
+    if not isinstance(part, torch.Tensor) or part.dtype not in MASKS or not part.dim() or part.device.type != "jax":
+        return False
+    return is_unknown(cell_of(unwrapped(part)).content)
 
 
 class ChosenRows(torch.Tensor):
@@ -118,26 +181,3 @@ def _chosen(rows: torch.Tensor, mask: torch.Tensor, places: Any, row_axes: int, 
 
 def _refused(line: str) -> TraceError:
     return TraceError(f"x[mask]: the result's shape depends on data{line}. Within jit, {FIXED}")
-
-
-def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | None:
-    """What every place of a mask gets, to be broadcast with the tensor that is written.
-
-    Args:
-        value: one row; its axis before the last `inner` ones, which counts places, is missing or has size 1.
-        axes: the number of axes of the mask, which stand in place of that axis.
-        inner: the number of axes of a row.
-
-    Returns:
-        None if there is a value for each place.
-    """
-    if value.numel() == 1:
-        return value.reshape(())
-    if value.dim() <= inner:
-        return value
-    first = value.dim() - inner - 1
-    while first and value.shape[0] == 1:  # torch ignores leading axes of one element
-        value, first = value.squeeze(0), first - 1
-    if value.shape[first] != 1:
-        return None
-    return value.reshape(*value.shape[:first], *[1] * axes, *value.shape[first + 1 :])
