@@ -121,11 +121,7 @@ class DetachedCell(Cell):
 
 
 def detach(tensor: Any) -> Any:
-    """A tensor with the same elements that JAX does not differentiate; other values are returned unchanged.
-
-    Raises:
-        NotImplementedError: the tensor's storage is viewed with several dtypes.
-    """
+    """A tensor with the same elements that JAX does not differentiate; other values are returned unchanged."""
     if not isinstance(tensor, torch.Tensor) or not (tensor.is_floating_point() or tensor.is_complex()):
         return tensor
     if (level := functorch.level_of(tensor)) > 0:

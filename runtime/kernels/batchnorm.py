@@ -87,11 +87,11 @@ def native_batch_norm(
         ValueError: one of the running statistics is None.
         RuntimeError: a statistic or parameter has another size than the channels. The CPU kernel would read past it.
     """
+    weight, bias = (x if x is None else x.reshape(-1) for x in (weight, bias))  # torch counts their elements
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, x in given.items():
-        if x is not None and x.size != input.shape[1]:
+        if x is not None and x.shape != input.shape[1:2]:
             raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {x.size}")
-    weight, bias = (x if x is None else x.reshape(-1) for x in (weight, bias))
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if training:

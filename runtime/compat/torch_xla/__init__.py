@@ -16,7 +16,7 @@ import torch
 from . import bfloat16, device_type, process, statistics
 from ._internal import tpu as tpu
 from .alias import install as install
-from .core import xla_model as _xla_model
+from .core import xla_model as xm  # noqa: F401
 from .devices import xla_real_devices
 from .missing import names_of
 from .ordinals import device as device
@@ -32,7 +32,6 @@ statistics.listen()
 bfloat16.follow_environment()
 
 __getattr__ = names_of(__name__)
-xm = _xla_model
 
 
 def real_devices() -> list[str]:
