@@ -30,6 +30,14 @@ def fused_moving_avg_obs_fq_helper(
     if per_row_fake_quant and ch_axis == 0 and not running_min.numel():
         for statistic, start in ((running_min, math.inf), (running_max, -math.inf), (scale, 1), (zero_point, 0)):
             statistic.resize_(len(self)).fill_(start)
+    if not self.numel():
+        if observer_on.item():
+            raise RuntimeError(
+                "dimensions of scale and zero-point are not consistent with input tensor"
+                if per_row_fake_quant
+                else "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+            )
+        return torch.empty_like(self), torch.empty_like(self, dtype=torch.bool)
     return kernel_of("_fused_moving_avg_obs_fq_helper")(
         self,
         observer_on,

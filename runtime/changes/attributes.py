@@ -464,9 +464,15 @@ LIBRARIES = (
     ),
     Patch(
         "torch.nn.functional",
-        "gaussian_nll_loss ctc_loss",
+        "gaussian_nll_loss ctc_loss cross_entropy",
         _TRACES,
-        "Checks of variances become conditions of the program; lengths of sequences may be unknown.",
+        "Checks of variances become conditions of the program; lengths of sequences and classes may be unknown.",
+    ),
+    Patch(
+        "torch.nn.modules.batchnorm._BatchNorm",
+        "forward",
+        _TRACES,
+        "With `momentum=None`, the number of batches may be unknown.",
     ),
     Patch(
         "torch._functorch.vmap",

@@ -14,7 +14,7 @@ from .._torch.operators import INDEX, VIEW_AS_DTYPE
 from ..storage import random
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
-from ..trace.masked_writes import is_unknown_mask
+from ..trace.masked_indexing import is_unknown_mask
 from ..trace.transfer import read
 from .control_flow import CONTROL
 from .nodes import line_of

@@ -80,9 +80,12 @@ def max_memory_reserved(device: Any = None) -> int:
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """JAX's memory statistics of a device, plus the torch statistics that can be derived from them, in bytes."""
     index = device_index(device)
+    used, peak = memory_allocated(index), max_memory_allocated(index)
     figures = dict(_reported(index)) | {
-        "allocated_bytes.all.current": memory_allocated(index),
-        "allocated_bytes.all.peak": max_memory_allocated(index),
+        "active_bytes.all.current": used,
+        "active_bytes.all.peak": peak,
+        "allocated_bytes.all.current": used,
+        "allocated_bytes.all.peak": peak,
         "reserved_bytes.all.current": memory_reserved(index),
         "reserved_bytes.all.peak": max_memory_reserved(index),
     }

@@ -78,6 +78,7 @@ class DetachedCell(Cell):
         self.base_after: Any = None
         if base.index:
             self.index = base.index
+        self.mixed = base.mixed
 
     @property
     def memory(self) -> Cell:
@@ -120,11 +121,7 @@ class DetachedCell(Cell):
 
 
 def detach(tensor: Any) -> Any:
-    """A tensor with the same elements that JAX does not differentiate; other values are returned unchanged.
-
-    Raises:
-        NotImplementedError: the tensor's storage is viewed with several dtypes.
-    """
+    """A tensor with the same elements that JAX does not differentiate; other values are returned unchanged."""
     if not isinstance(tensor, torch.Tensor) or not (tensor.is_floating_point() or tensor.is_complex()):
         return tensor
     if (level := functorch.level_of(tensor)) > 0:
@@ -135,11 +132,6 @@ def detach(tensor: Any) -> Any:
     if tensor.device.type != "jax" or tensor.layout is not torch.strided:
         return tensor
     cell = cell_of(tensor)
-    if cell.mixed:
-        raise NotImplementedError(
-            f"detach: of a {tensor.dtype} tensor whose storage is seen through several dtypes, in a function that JAX "
-            "traces; expected a copy of it: x.clone().detach()"
-        )
     whole = new_tensor(DetachedCell(cell), cell.shape, torch_dtype(cell.dtype))
     return TensorSpec.of(tensor).on(whole)
 

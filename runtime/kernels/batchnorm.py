@@ -87,6 +87,7 @@ def native_batch_norm(
         ValueError: one of the running statistics is None.
         RuntimeError: a statistic or parameter has another size than the channels. The CPU kernel would read past it.
     """
+    weight, bias = (x if x is None else x.reshape(-1) for x in (weight, bias))  # torch counts their elements
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, x in given.items():
         if x is not None and x.shape != input.shape[1:2]:

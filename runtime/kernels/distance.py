@@ -142,7 +142,7 @@ def _cdist_forward(x1: Array, x2: Array, p: Order, compute_mode: int | None) -> 
 
     `compute_mode` for p=2: 1 by matrix product, 2 by differences, otherwise by product if there are many rows.
     """
-    if x1.shape[-1] == 0:
+    if not (x1.size and x2.size):  # also in half precision
         batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
         return jnp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
     many = max(x1.shape[-2], x2.shape[-2]) > _ROWS_BY_DIFFERENCE

@@ -122,18 +122,18 @@ def refuse_counted(self: Any, weights: Any, minlength: int) -> None:
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """Weighted number of occurrences of each integer from 0 to the largest; on concrete arrays.
 
-    int64 without weights, float32 with float32 weights, else float64. In a compiled function the length is `minlength`.
+    int64 without weights, float32 with float32 weights, else float64. In a trace the length is `minlength`, if given: a
+    compiled function checks that this covers all values, and a pure one assumes it.
     `jnp.bincount` counts negative numbers as 0, where torch raises an error.
     """
-    instead = (
-        "bincount(x, minlength=...) gives a fixed number of bins in tenax.jit, jnp.bincount(x, length=...) elsewhere"
-    )
+    instead = "bincount(x, minlength=...) or jnp.bincount(x, length=...) gives a fixed number of bins"
     refuse_counted(self, weights, minlength)
     if self.size == 0:
         return jnp.zeros((minlength,), INT64)
     dtype = INT64 if weights is None else FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
     least, most = _range(self)
-    if minlength and isinstance(most, jax.core.Tracer) and may_assume(least >= 0, NEGATIVE):
+    if minlength and isinstance(most, jax.core.Tracer):
+        may_assume(least >= 0, NEGATIVE)
         may_assume(
             most < minlength, f"bincount: a value of {minlength} or more; within tenax.jit `minlength` is the length"
         )

@@ -92,6 +92,8 @@ def power(self: Array, exponent: Array) -> Array:
 
     `jnp.power` of int64 2 and -1 is the smallest int64.
     """
+    if self.dtype == BOOL:
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     base, exponent = jnp.broadcast_arrays(self, exponent)
     if is_complex(self):
         return complex_kernels.power(base, exponent)
@@ -121,8 +123,10 @@ def _known_power(base: Array, power: Array, exponent: Any) -> Array:
     """`base ** power`; `exponent` is the Python number in `power`."""
     if exponent in (0.5, -0.5):
         return complex_kernels.sqrt(base) if exponent > 0 else lax.rsqrt(base)
+    if base.dtype == BOOL:  # so is the exponent
+        return base | (not exponent)
     whole = not isinstance(exponent, complex) and exponent == exponent // 1
-    if whole and (is_int(base) or base.dtype == BOOL or abs(exponent) <= _LONGEST_PRODUCT):
+    if whole and (is_int(base) or abs(exponent) <= _LONGEST_PRODUCT):
         return lax.integer_pow(base, int(exponent))
     power = jnp.broadcast_to(power, base.shape)
     return complex_kernels.power(base, power) if is_complex(base) else lax.pow(base, power)

@@ -22,6 +22,7 @@ from ..patches import ScopedPatches
 from .async_errors import Assertion
 from .core import current_trace, is_unknown, user_line
 from .transfer import read
+from .wrapped_numbers import WrappedNumbers
 
 _OUT_OF_RANGE = "an argument of a distribution is out of its range"
 
@@ -157,6 +158,38 @@ def _of_lengths(plain: Callable[..., Any]) -> Callable[..., Any]:
     return loss
 
 
+def _of_weighted_classes(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`cross_entropy`, which selects the weights of its targets; under a dispatch mode it does so without reading."""
+
+    def loss(*args: Any, **kwargs: Any) -> Tensor:
+        with WrappedNumbers():
+            result: Tensor = plain(*args, **kwargs)
+        return result
+
+    return loss
+
+
+def _averaging(plain: Any) -> Callable[..., Any]:
+    """`_BatchNorm.forward`, whose running statistics average all batches with `momentum=None`.
+
+    torch reads the number of batches. Instead, the statistics of a batch replace the running ones, as they do for the
+    first batch, and then both are averaged.
+    """
+    replacing = FunctionType(plain.__code__, {**plain.__globals__, "float": lambda count: 1.0})
+
+    def forward(self: Any, input: Tensor) -> Tensor:
+        count, running = self.num_batches_tracked, (self.running_mean, self.running_var)
+        if self.momentum is not None or count is None or not self.training or not _is_unknown(count):
+            return plain(self, input)
+        past = [statistic.clone() for statistic in running]
+        result: Tensor = replacing(self, input)
+        for statistic, before in zip(running, past, strict=True):
+            statistic.mul_(1 / count).add_(before * (1 - 1 / count))
+        return result
+
+    return forward
+
+
 def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
     """`invert_permutation` of packed sequences: a permutation computed from lengths on the CPU stays known."""
 
@@ -197,6 +230,8 @@ _ANSWERS = ScopedPatches(
     ("torch.nn.modules.transformer._detect_is_causal_mask", _hinted),
     ("torch.nn.functional.gaussian_nll_loss", _of_variances),
     ("torch.nn.functional.ctc_loss", _of_lengths),
+    ("torch.nn.functional.cross_entropy", _of_weighted_classes),
+    ("torch.nn.modules.batchnorm._BatchNorm.forward", _averaging),
 )
 
 

@@ -21,7 +21,8 @@ from ..errors import TraceError
 from ..storage.tensors import cell_of, wrap
 from .core import is_unknown, user_line
 from .listed_masks import axes_of, with_listed_masks
-from .masked_writes import MASKS, set_masked
+from .masked_indexing import get_masked, set_masked
+from .masked_writes import MASKS
 from .refusals import REFUSING
 from .symbols import is_of_host, item, symbolic_array
 from .wrapped_numbers import WrappedNumbers, computes_on_host
@@ -70,8 +71,10 @@ class TracedIndexing(TorchFunctionMode):
         """`x[index]`, or NotImplemented if the index contains no unknown value and no known mask."""
         listed = with_listed_masks(x, index)
         known, axes = _split_unknown(x, listed)
+        if not axes and listed is not index:
+            return x[listed]
         if not axes:
-            return NotImplemented if listed is index else x[listed]
+            return get_masked(x, index if isinstance(index, tuple) else (index,))
         part = x
         for axis, place in axes:
             part = _row(part, axis, place)

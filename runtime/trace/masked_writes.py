@@ -1,4 +1,4 @@
-"""`x[mask] = values` in a trace, where the number of chosen elements is unknown.
+"""What the places of a mask get in `x[mask] = values`, where the number of chosen elements is unknown.
 
 torch lists the places of a mask, and one value for each. A `torch.where` of known shapes writes the same row to every
 place, or the rows in order, and so does its gradient. The number of rows is an assertion of the program.
@@ -6,47 +6,14 @@ place, or the rows in order, and so does its gradient. The number of rows is an 
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Any
-
 import torch
 
 from .._torch.functorch import unwrapped
-from ..storage.tensors import cell_of
 from .async_errors import Assertion
-from .core import current_trace, is_unknown, user_line
+from .core import current_trace, user_line
 from .transfer import read
 
 MASKS = (torch.bool, torch.uint8)
-
-
-def set_masked(x: torch.Tensor, index: tuple[Any, ...], value: Any) -> Any:
-    """`x[index] = value` by an index of one unknown mask and slices.
-
-    Returns None; or NotImplemented for other indices, and for Python numbers, for which the kernel of torch's operator
-    needs no places.
-    """
-    if not isinstance(value, torch.Tensor) or value.device != x.device or not (value.dim() or value.requires_grad):
-        return NotImplemented
-    places = [k for k, part in enumerate(index) if is_unknown_mask(part)]
-    rest = [part for k, part in enumerate(index) if k not in places]
-    if len(places) != 1 or not all(part is None or type(part) in (int, slice, EllipsisType) for part in rest):
-        return NotImplemented
-    lead, mask, tail = index[: places[0]], index[places[0]], index[places[0] + 1 :]
-    view = x[(*lead, *[slice(None)] * mask.dim(), *tail)]
-    spanned = x.dim() - mask.dim() - sum(type(part) in (int, slice) for part in rest)  # axes of an ellipsis
-    first = sum(part is None or type(part) is slice for part in lead) + (spanned if ... in lead else 0)
-    inner = view.dim() - first - mask.dim()
-    fits = view.shape[first : first + mask.dim()] == mask.shape
-    if not fits or (value.dtype != view.dtype and value.numel() != 1):
-        return NotImplemented
-    row = row_of_places(value, mask.dim(), inner)
-    row = rows_in_order(value, mask, inner) if row is None else row
-    new = torch.where(mask.bool().reshape(*mask.shape, *[1] * inner), row.to(view.dtype), view)
-    if new.shape != view.shape:
-        return NotImplemented
-    view.copy_(new)
-    return None
 
 
 def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | None:
@@ -72,13 +39,16 @@ def row_of_places(value: torch.Tensor, axes: int, inner: int) -> torch.Tensor | 
     return value.reshape(*value.shape[:first], *[1] * axes, *value.shape[first + 1 :])
 
 
-def rows_in_order(value: torch.Tensor, mask: torch.Tensor, inner: int) -> torch.Tensor:
+def rows_in_order(
+    value: torch.Tensor, mask: torch.Tensor, inner: int, count: torch.Tensor | None = None
+) -> torch.Tensor:
     """What each place of an unknown mask gets, to be broadcast with the tensor that is written.
 
     Args:
         value: its axis before the last `inner` ones counts the places at which the mask is true, in order.
         mask: its axes stand in place of that axis.
         inner: the number of axes of a row.
+        count: how many of the places of `value` count; by default all.
 
     Raises:
         RuntimeError: the mask is true elsewhere than at that many places. In a compiled function this is an assertion;
@@ -90,16 +60,9 @@ def rows_in_order(value: torch.Tensor, mask: torch.Tensor, inner: int) -> torch.
     chosen = mask.bool().flatten()
     if (trace := current_trace()) is not None and trace.asserts:
         otherwise = f"shape mismatch: value tensor of shape {[*value.shape]} cannot be broadcast to the mask's places"
-        holds = read(unwrapped(chosen.sum() == value.shape[axis]))
+        holds = read(unwrapped(chosen.sum() == (value.shape[axis] if count is None else count)))
         trace.conditions.append((holds, Assertion("RuntimeError", otherwise, user_line())))
     if not value.shape[axis]:  # a row to select, which is written nowhere
         value = torch.cat([value, value.new_zeros((*value.shape[:axis], 1, *value.shape[axis + 1 :]))], axis)
     rank = (chosen.cumsum(0) - 1).clamp(0, value.shape[axis] - 1)
     return value.index_select(axis, rank).unflatten(axis, mask.shape)
-
-
-def is_unknown_mask(part: Any) -> bool:
-    """Whether a part of an index is a mask with axes, on the device, whose value a trace does not know."""
-    if not isinstance(part, torch.Tensor) or part.dtype not in MASKS or not part.dim() or part.device.type != "jax":
-        return False
-    return is_unknown(cell_of(unwrapped(part)).content)

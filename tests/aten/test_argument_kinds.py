@@ -128,3 +128,40 @@ HOST_SCALARS: dict[str, Callable[[torch.Tensor], object]] = {
 @pytest.mark.parametrize("write", HOST_SCALARS.values(), ids=HOST_SCALARS)
 def test_a_scalar_of_the_host_is_written(write: Callable[[torch.Tensor], object], compiled: Any) -> None:
     close(compiled(lambda x: written(x, write))(ramp("jax", 4)), written(ramp("cpu", 4), write))
+
+
+def _observed(x: torch.Tensor, on: int, per_row: bool) -> Any:
+    enabled, least, most, scale = (torch.tensor([n], device=x.device) for n in (on, -1.0, 1.0, 0.1))
+    zero_point = torch.zeros(1, dtype=torch.int32, device=x.device)
+    return torch._fused_moving_avg_obs_fq_helper(
+        x, enabled, enabled, least, most, scale, zero_point, 0.01, 0, 255, 0, per_row, False
+    )
+
+
+FLAGS = torch.tensor([True, False])
+IMAGE, SCALE = torch.arange(24.0).reshape(2, 3, 2, 2), torch.arange(1.0, 4.0).reshape(1, 3, 1, 1)
+UNUSUAL: dict[str, Callable[[str], Any]] = {
+    "bools to a bool": lambda d: FLAGS.to(d).pow_(True),
+    "bools to false": lambda d: FLAGS.to(d).pow_(False),
+    "a bool to bools": lambda d: True ** FLAGS.to(d),
+    "no rows in half precision": lambda d: torch.cdist(*(torch.zeros(n, 3, device=d).half() for n in (0, 2))),
+    "no columns in half precision": lambda d: torch.cdist(*[torch.zeros(2, 0, device=d).bfloat16()] * 2),
+    "nothing to observe": lambda d: _observed(torch.zeros(0, 3, device=d), 0, False),
+    "nothing to observe by row": lambda d: _observed(torch.zeros(0, 3, device=d), 0, True),
+    "nothing observed": lambda d: _observed(torch.zeros(0, 3, device=d), 1, False),
+    "nothing observed by row": lambda d: _observed(torch.zeros(0, 3, device=d), 1, True),
+    "weights with all axes": lambda d: torch.ops.aten._native_batch_norm_legit.no_stats(
+        IMAGE.to(d), SCALE.to(d), SCALE.to(d), True, 0.1, 1e-5
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_arguments_have_the_results_or_the_error_of_the_cpu(name: str) -> None:
+    try:
+        expected = UNUSUAL[name]("cpu")
+    except (RuntimeError, NotImplementedError) as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            UNUSUAL[name]("jax")
+    else:
+        close(UNUSUAL[name]("jax"), expected)

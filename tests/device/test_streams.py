@@ -132,7 +132,9 @@ def test_memory_is_counted():
     assert torch.jax.max_memory_reserved() >= before + (4 << 20)
     torch.accelerator.reset_peak_memory_stats()
     assert torch.jax.max_memory_allocated() < before + (4 << 20)
-    names = {f"{kind}_bytes.all.{moment}" for kind in ("allocated", "reserved") for moment in ("current", "peak")}
+    names = {
+        f"{kind}_bytes.all.{moment}" for kind in ("active", "allocated", "reserved") for moment in ("current", "peak")
+    }
     assert names <= torch.jax.memory_stats().keys() and names <= torch.accelerator.memory_stats().keys()
     torch.accelerator.empty_cache()
     torch.accelerator.empty_host_cache()

@@ -218,6 +218,9 @@ STOPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "a constant copied without grad": lambda x: _changed(
         x, torch.no_grad()(lambda y: y.copy_(torch.full((2, 3), 2.0)))
     ),
+    "a rotation without grad": lambda x: x[:, :2] * torch.no_grad()(_rotated)(x),
+    "a rotation of what is detached": lambda x: x[:, :2] * _rotated(x.detach()) + _rotated(x),
+    "a complex view of what is detached": lambda x: _written_as_complex(x[:, :2].sin(), x),
     "new data": lambda x: _changed(x, lambda y: setattr(y, "data", y.data * 2)),
     "constant new data": lambda x: _changed(x, lambda y: setattr(y, "data", torch.ones(2, 3))),
     "new data of a tensor with a derivative": lambda x: _changed(x, lambda y: _shares_data(y, y.exp())),
@@ -229,6 +232,18 @@ def _changed(x: torch.Tensor, change: Callable[[torch.Tensor], Any]) -> torch.Te
     y = x.sin()
     change(y)
     return (y * 3 + 1) * y
+
+
+def _rotated(x: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(torch.view_as_complex(x[:, :2].clone()) * (1 + 2j))
+
+
+def _written_as_complex(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    torch.view_as_complex(y.detach()).mul_(2j)
+    z = torch.view_as_complex(y)
+    late = y.detach()
+    z.add_(torch.view_as_complex(x[:, 1:].clone()))
+    return y * late + torch.view_as_real(z)
 
 
 def _shares_data(y: torch.Tensor, other: torch.Tensor) -> None:

@@ -33,6 +33,9 @@ ASKING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "inverse": lambda x: x.inverse().sum() + torch.linalg.inv(x).square().sum(),
     "solve": lambda x: torch.linalg.solve(x, x[0]).sum(),
     "variances": lambda x: nn.functional.gaussian_nll_loss(x[0], x[1], x[2].exp(), full=True),
+    "weighted classes": lambda x: nn.functional.cross_entropy(
+        x, x.argsort(1)[0], weight=x.detach()[0], ignore_index=1, label_smoothing=0.1
+    ),
     "lu": lambda x: torch.linalg.lu_factor(x)[0].square().sum(),
 }
 
@@ -124,6 +127,27 @@ def test_a_negative_variance_is_found_with_the_results() -> None:
     compiled(x, x, -x)
     with pytest.raises(ValueError, match="var has negative entry"):
         torch.jax.synchronize()
+
+
+def test_running_statistics_may_average_all_batches() -> None:
+    images = torch.randn(3, 4, 2, 5, generator=torch.Generator().manual_seed(0))
+    reference = nn.BatchNorm1d(2, momentum=None)
+    ours = nn.BatchNorm1d(2, momentum=None).to("jax")
+    (pure, params, buffers), compiled = functional(nn.BatchNorm1d(2, momentum=None)), tenax.jit(ours)
+    for image in images:
+        expected = reference(image)
+        close(compiled(image.to("jax")), expected)
+        found, buffers = jax.jit(pure)(params, buffers, image.numpy())
+        close(found, expected)
+    for name, value in reference.named_buffers():
+        close(ours.get_buffer(name), value)
+        close(buffers[name], value)
+
+
+def test_a_pure_function_counts_into_a_known_number_of_bins() -> None:
+    values = np.array([3, 0, 1, 3])
+    counts = jax.jit(t2j(lambda x: torch.bincount(x, minlength=6)))(values)
+    close(counts, torch.bincount(torch.from_numpy(values), minlength=6))
 
 
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])

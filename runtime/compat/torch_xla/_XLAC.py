@@ -77,6 +77,11 @@ def _xla_get_rng_seed(device: str | None = None) -> int:
     return get_rng_state(device)
 
 
+def _xla_get_tensor_id(tensor: torch.Tensor) -> int:
+    """A number for the storage of a tensor, by which programs that save tensors find those that share memory."""
+    return tensor.untyped_storage().data_ptr()
+
+
 def _get_xla_sharding_spec(tensor: torch.Tensor) -> str:
     """The sharding of a tensor in XLA's notation; '' for a tensor on one device."""
     sharding = sharding_on_mesh(tensor)

@@ -16,6 +16,7 @@ import torch
 from . import bfloat16, device_type, process, statistics
 from ._internal import tpu as tpu
 from .alias import install as install
+from .core import xla_model as xm  # noqa: F401
 from .devices import xla_real_devices
 from .missing import names_of
 from .ordinals import device as device

@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from collections.abc import Iterable, Sequence
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -19,9 +20,11 @@ from typing import Any
 from ..._lazy.mode import record_everywhere
 from .missing import exists, missing_module
 from .presented import present
+from .version import __version__
 
 NAME = "torch_xla"
 _HOME = __package__
+_ANY = DistributionFinder.Context()
 _FOLDER = str(Path(__file__).parent / "importable")  # contains a module of that name, which calls `install`
 
 
@@ -57,8 +60,22 @@ class _WithoutFile(Loader):
         """Do nothing: the module is complete."""
 
 
-class _Names(MetaPathFinder):
-    """Finds `torch_xla` and its submodules."""
+class _Release(Distribution):
+    """What `importlib.metadata` says of `torch_xla`, by which libraries choose among its names."""
+
+    def read_text(self, filename: str) -> str | None:
+        return f"Name: {NAME}\nVersion: {__version__}\n" if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Path:
+        return Path(_FOLDER) / path
+
+
+class _Names(DistributionFinder):
+    """Finds `torch_xla`, its submodules and its metadata."""
+
+    def find_distributions(self, context: DistributionFinder.Context = _ANY) -> Iterable[Distribution]:
+        asked = NAME if context.name is None else context.name.replace("-", "_").lower()
+        return [_Release()] if asked == NAME else []
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

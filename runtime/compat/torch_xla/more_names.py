@@ -55,6 +55,7 @@ MORE_NAMES: Names = {
         ("_xla_get_default_device _xla_get_devices _xla_real_devices _xla_num_devices", RUNS, "`jax.local_devices()`"),
         ("_xla_step_marker _xla_sync_multi _xla_wait_device_ops", RUNS, "`tenax.sync()`, `tenax.synchronize()`"),
         ("_xla_set_rng_seed _xla_get_rng_seed", RUNS, "`torch.manual_seed`"),
+        ("_xla_get_tensor_id", RUNS, "`tensor.untyped_storage().data_ptr()`"),
         ("_get_xla_sharding_spec", RUNS, "`tenax.sharding_of(x)`"),
         ("_get_xla_tensors_hlo _get_xla_tensors_text", RUNS, "`tenax.export.to_stablehlo`"),
         ("_xla_dot_general", RUNS, "`tenax.call_jax` of `jax.lax.dot_general`"),

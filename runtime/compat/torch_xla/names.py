@@ -26,6 +26,7 @@ NAMES: Names = {
         ),
         ("__version__", differently("the release whose names these are"), "`tenax.__version__`"),
         ("launch", RUNS, "`tenax.launch(fn, nprocs, args)`, `torchrun`"),
+        ("xm", RUNS, "as `torch_xla.core.xla_model`"),
     ],
     "torch_xla.core.xla_model": [
         ("xla_device", differently("it prints as `jax:0`"), '`torch.device("jax")`'),
@@ -84,7 +85,8 @@ NAMES: Names = {
             "PJRT_CPU_ASYNC_CLIENT PJRT_GPU_ASYNC_CLIENT PJRT_DIST_SERVICE_ADDR TPU_VISIBLE_CHIPS TPU_PROCESS_BOUNDS "
             "TPU_PROCESS_ADDRESSES TPU_PROCESS_PORT TPU_CHIPS_PER_PROCESS_BOUNDS CLOUD_TPU_TASK_ID TPUVM_MODE "
             "ACCELERATOR_TYPE WORKER_ID TPU_SKIP_MDS_QUERY TPU_ACCELERATOR_TYPE TPU_WORKER_ID TPU_WORKER_HOSTNAMES "
-            "TPU_HOST_BOUNDS TPU_CHIPS_PER_HOST_BOUNDS TPU_MESH_CTLER_ADDR TPU_MESH_CTLER_PORT ZERO_COPY_ENABLED",
+            "TPU_HOST_BOUNDS TPU_CHIPS_PER_HOST_BOUNDS TPU_MESH_CTLER_ADDR TPU_MESH_CTLER_PORT ZERO_COPY_ENABLED "
+            "HOST_ORDINAL",
             differently("names that tenax does not read"),
             "the variables of JAX and libtpu",
         ),
@@ -137,7 +139,11 @@ NAMES: Names = {
     "torch_xla.distributed.data_parallel": [("DataParallel Context", RUNS, "`nn.DataParallel`")],
     "torch_xla.distributed.xla_backend": [
         ("", RUNS, '`dist.init_process_group("tenax")`'),
-        ("ProcessGroupXla new_xla_process_group", NOT, '`dist.init_process_group("xla", init_method="xla://")`'),
+        ("ProcessGroupXla", RUNS, "`dist.group.WORLD` of the backend"),
+        ("new_xla_process_group", NOT, '`dist.init_process_group("xla", init_method="xla://")`'),
+    ],
+    "torch_xla.distributed.xla_dist": [
+        ("get_args_parser resolve_and_execute", NOT, "`gcloud compute tpus tpu-vm ssh --worker=all`"),
     ],
     "torch_xla.distributed.fsdp": [
         ("XlaFullyShardedDataParallel", differently("by `fully_shard`, with fewer options"), "`fully_shard`"),

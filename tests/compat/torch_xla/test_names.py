@@ -357,6 +357,9 @@ def test_functions_of_the_extension_module_are_there() -> None:
     assert extension._xla_get_devices()[0] == extension._xla_get_default_device() == "jax:0"
     assert extension._xla_real_devices([]) == xm.xla_real_devices() == extension._xla_real_devices(["jax:0", *REST])
     assert extension._xla_num_devices() == len(xm.xla_real_devices())
+    x = torch.ones(2, device="jax")
+    numbers = [extension._xla_get_tensor_id(t) for t in (x, x[1:], x + 1)]
+    assert numbers[0] == numbers[1] != numbers[2]
     extension._xla_set_rng_seed(3)
     assert extension._xla_get_rng_seed() == 3
     met.clear_all()

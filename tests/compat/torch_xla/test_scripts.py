@@ -415,3 +415,66 @@ torch.testing.assert_close(*losses)
 
 def test_a_program_of_accelerate_runs(tmp_path: Path) -> None:
     assert_passes(tmp_path, ACCELERATED)
+
+
+TRAINED_BY_LIGHTNING = """
+from importlib.metadata import version
+import lightning, torch, torch_xla
+from torch.utils.data import DataLoader
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 2)
+
+    def training_step(self, batch, index):
+        return self.layer(batch).square().mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+assert version("torch_xla") == version("torch-xla") == torch_xla.__version__
+options = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+weights = []
+for accelerator in ("cpu", "jax"):
+    torch.manual_seed(0)
+    model = Model()
+    trainer = lightning.Trainer(accelerator=accelerator, devices=1, max_epochs=1, **options)
+    trainer.fit(model, DataLoader(torch.ones(8, 4), batch_size=4))
+    weights.append(model.layer.weight.detach().cpu())
+torch.testing.assert_close(*weights)
+"""
+
+
+def test_a_program_of_lightning_runs(tmp_path: Path) -> None:
+    assert_passes(tmp_path, TRAINED_BY_LIGHTNING)
+
+
+SAVED_AND_SHARDED = """
+import os, torch, torch_xla
+import torch_xla.core.xla_env_vars as xenv, torch_xla.core.xla_model as xm
+import torch.distributed as dist, torch_xla.distributed.parallel_loader as pl, torch_xla.distributed.xla_backend as xbn
+from torch_xla.distributed import xla_dist
+from transformers.pytorch_utils import id_tensor_storage
+
+assert torch_xla.xm is xm and os.environ.get(xenv.HOST_ORDINAL) is None
+x = torch.ones(3, device="xla")
+assert id_tensor_storage(x) == id_tensor_storage(x.detach()) != id_tensor_storage(x + 1)
+
+loader = pl.MpDeviceLoader([torch.ones(2)], xm.xla_device())
+loader._parallel_loader_kwargs["batches_per_execution"] = 2
+assert [batch.device.type for batch in loader] == ["xla"]
+
+dist.init_process_group("xla", init_method="xla://")
+assert isinstance(dist.group.WORLD, xbn.ProcessGroupXla)
+try:
+    xla_dist.get_args_parser()
+except NotImplementedError as error:
+    assert "tpu-vm ssh" in str(error)
+else:
+    raise AssertionError
+"""
+
+
+def test_names_of_accelerate_and_transformers_are_there(tmp_path: Path) -> None:
+    assert_passes(tmp_path, SAVED_AND_SHARDED)

@@ -196,10 +196,10 @@ class MpDeviceLoader:
 
     def __init__(self, loader: Iterable[Any], device: Any, **kwargs: Any) -> None:
         """The keyword arguments are those of `ParallelLoader`."""
-        self._loader, self._device, self._kwargs = loader, device, kwargs
+        self._loader, self._device, self._parallel_loader_kwargs = loader, device, kwargs
 
     def __iter__(self) -> Iterator[Any]:
-        parallel = ParallelLoader(self._loader, [self._device], **self._kwargs)
+        parallel = ParallelLoader(self._loader, [self._device], **self._parallel_loader_kwargs)
         return iter(parallel.per_device_loader(self._device))
 
     def __len__(self) -> int:
