@@ -37,6 +37,11 @@ SETS_DATA = "set_"
 WINDOWS = "unfold"
 
 
+def is_foreach(name: str) -> bool:
+    """Whether an operator computes each element of its lists as if there were no others."""
+    return name.startswith("_foreach_")
+
+
 def on_tensors(name: str, operands: Sequence[Any]) -> Callable[..., Any] | None:
     """The function of tensors that an operator on lists (`_foreach_add_`) applies to each.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from .._torch.operators import is_foreach
 from ..storage.tensors import cell_of, covers_array, new_tensor
 from .dispatcher import Dispatcher
 from .foreach import part
@@ -19,7 +20,7 @@ _RETURNS: tuple[list[str], ...] = ([], ["List[Tensor]"])  # in place, and one ne
 def run_once(dispatcher: Dispatcher, values: list[Any]) -> Any:
     """Execute a call of an operator on lists; `values` are its arguments in schema order."""
     signature, run = dispatcher.signature, ListKernel(dispatcher)
-    if signature.name.startswith("_fused"):
+    if not is_foreach(signature.name):
         return run(*_with_one_count(signature, values))
     firsts = _firsts(signature, values)
     chosen = sorted(set(firsts))

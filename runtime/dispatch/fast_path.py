@@ -56,7 +56,7 @@ def _of_lists(dispatcher: Dispatcher) -> Callable[..., Any]:
     counts = dispatcher.signature.counts
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if counts is not None and args[counts] and not args[counts][0].dim():
+        if counts is not None and len(args) > counts and args[counts] and not args[counts][0].dim():
             from .equal_elements import run_once
 
             return run_once(dispatcher, dispatcher.signature.bind(args, kwargs))

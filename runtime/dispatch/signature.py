@@ -13,6 +13,7 @@ import torch
 
 from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
 from .._torch.modes import DisableTorchFunction
+from .._torch.operators import is_foreach
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 
@@ -107,7 +108,9 @@ class Signature:
         self.pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self.draws_if = [self.names.index(n) for n in row.draws_if]
         # The position of a list that may hold 0-d tensors on one array, such as step counts (`equal_elements.py`).
-        self.counts = lists[-fused] if (fused := name.startswith("_fused_ad")) or name.startswith("_foreach_") else None
+        self.counts = lists[0] if is_foreach(name) else None
+        if "state_steps" in self.names:
+            self.counts = self.names.index("state_steps")
 
     @cached_property
     def lowering(self) -> Any:

@@ -15,7 +15,7 @@ from tests.helpers.tolerances import LAST_DIGITS
 
 def test_a_python_number_in_a_lowering_keeps_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     tenth = Dispatcher(Signature("neg", ROWS["neg"]))
-    monkeypatch.setattr(tenth.signature, "_lowering", lambda self: self * 0.1 + jnp.linspace(0.0, 0.3, 4))
+    monkeypatch.setattr(tenth.signature, "lowering", lambda self: self * 0.1 + jnp.linspace(0.0, 0.3, 4))
     x = torch.arange(4, dtype=torch.float64)
     close(tenth(x.to("jax")), x * 0.1 + torch.linspace(0, 0.3, 4, dtype=torch.float64), LAST_DIGITS)
 

@@ -256,23 +256,6 @@ def test_donated_inputs_and_results_are_paired() -> None:
     assert paired([wide], [5], {5: small}) == ([wide], ())
 
 
-def test_the_first_step_of_a_loop_is_compiled_quickly_and_anew_if_it_runs_again(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("XLA_FLAGS", raising=False)  # which would hold for all programs
-    seen = []
-    for _ in range(3):
-        with tenax.lazy():
-            x = torch.ones(17, device="jax") * 2
-            tenax.sync()
-            x.mul_(3)
-            tenax.sync()
-            seen.append(x.tolist())
-            (made,) = (p for p in history.programs if p.names == {"mul_.Tensor": 1})
-            seen.append(made._call.call is not None)
-    assert seen == [[6] * 17, False, [6] * 17, True, [6] * 17, True]
-
-
 def test_random_keys_of_kept_composites_are_numbers_of_the_program(history: History) -> None:
     q = torch.randn(2, 3, 4, device="jax", requires_grad=True)
 
