@@ -88,8 +88,8 @@ def row(name: str, mode: str, seconds: float) -> tuple[str, ...]:
     with tempfile.TemporaryDirectory() as folder:
         cold = in_process(name, mode, seconds, folder)
         second = None if mode in ("JAX by hand", "CPU torch") else in_process(name, mode, 0, folder)
-    reached = [f"{t:.2f}" for t in cold.reached] + [""] * (len(STEPS) - len(cold.reached))
-    later = f"{second.reached[0]:.2f}" if second else ""
+    reached = [f"{t:.2f}" for t in cold.reached] + ["-"] * (len(STEPS) - len(cold.reached))
+    later = f"{second.reached[0]:.2f}" if second else "-"
     return name, mode, *reached, f"{cold.longest * 1e3:.0f}", f"{cold.settled * 1e3:.1f}", later
 
 
