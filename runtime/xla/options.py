@@ -1,7 +1,7 @@
 """How XLA compiles eager operations: first code, which compiles quickly, and later good code, that of XLA's defaults.
 
-On the CPU, first code compiles in a fifth of the default's time (two thirds from JAX 0.11.1 on, without the older
-emitters) and lacks fused multiply-adds. It is for programs of small arrays: large ones have good code at once.
+On the CPU, first code compiles in a quarter to a half of the default's time (two thirds from JAX 0.11.1 on, without the
+older emitters) and lacks fused multiply-adds. It is for programs of small arrays: large ones have good code at once.
 
 On a GPU, first code is compiled without autotuning: a ResNet-18's first training step takes 1.7 s instead of 5.9 on an
 H200. Triton's products are off as well, because autotuning chooses their tiles. Other algorithms round differently.

@@ -19,7 +19,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import GOOD, Options, has_one_tier
+from .options import GOOD, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -35,10 +35,8 @@ class EagerProgram:
         function: Callable[..., Any],
         key: str | None,
         donated: tuple[int, ...],
-        options: Options | None = None,
     ) -> None:
         self.function, self.key, self.donated = function, key, donated
-        self.options = options or {}  # of XLA, besides those of its tier
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
         self.calls = 0  # of first code, until good code takes over; 0 if it will not
@@ -116,7 +114,7 @@ class EagerProgram:
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """Compile a lowered program, and store it under a key."""
         options, calls = GOOD if good else lowered.first_code
-        compiled = lowered.compile({**(options or {}), **self.options} or None)
+        compiled = lowered.compile(options)
         # Custom calls depend on state that their lowering sets up in the process, such as pointers to LAPACK functions.
         if key is not None and "custom_call" not in lowered.text:
             stored.store(key, compiled, calls)

@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -22,7 +22,13 @@ class ProcessEndedError(RuntimeError):
 
 @functools.cache
 def _process() -> subprocess.Popen[bytes]:
-    process = subprocess.Popen([sys.executable, "-c", _SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return interpreter(_SERVE)
+
+
+def interpreter(program: str, **options: Any) -> subprocess.Popen[bytes]:
+    """A Python process with pipes, which ends with this one; `options` are those of `subprocess.Popen`."""
+    command = [sys.executable, "-c", program]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
     atexit.register(_end, process)
     return process
 

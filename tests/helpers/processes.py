@@ -6,7 +6,6 @@ an environment variable that one of them reads, starts an interpreter of its own
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import pickle
@@ -52,21 +51,9 @@ def run(
 
 @functools.cache
 def _server() -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", _SERVER],
-        cwd=ROOT,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    atexit.register(_end, process)
-    return process
+    from tenax.coverage.apart import interpreter  # not in the server, which forks before JAX is imported
 
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    with process:  # closes the pipes, and waits
-        pass
+    return interpreter(_SERVER, cwd=ROOT, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
 
 
 def serve() -> str:
