@@ -96,12 +96,6 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
         return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
 
 
-def kept_arguments(compiled: jax.stages.Compiled) -> list[int]:
-    """The positions of the arguments that an executable takes; `jax.jit` leaves out those that it does not use."""
-    with private_names("jax", jax.__version__):
-        return sorted(compiled._executable._kept_var_idx)  # type: ignore[attr-defined]
-
-
 def mlir_context() -> Any:
     """A context for lowered programs, as JAX's `make_ir_context` creates, without importing the Python module of MHLO.
 
@@ -252,12 +246,6 @@ def tpu_chips() -> int:
         from jax._src import hardware_utils
 
         return int(hardware_utils.num_available_tpu_chips_and_device_id()[0])
-
-
-def random_keys(data: jax.Array, aval: Any) -> jax.Array:
-    """The random keys of a type, made from their data."""
-    with private_names("jax", jax.__version__):
-        return jax.random.wrap_key_data(data, impl=aval.dtype._impl)
 
 
 @cache
