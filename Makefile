@@ -20,7 +20,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test test-all affected test-quick digits slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel drift clean
+.PHONY: run run-distributed test test-all affected test-quick slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel drift clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -30,12 +30,14 @@ run-distributed: $(STAMP)
 	JAX_PLATFORMS=cpu XLA_FLAGS="--xla_force_host_platform_device_count=8 $(XLA_FLAGS)" \
 		$(BIN)/python examples/fsdp_llama.py
 
-# Each part runs on its own, so `make -k test-all` runs all of them and names those that failed.
-test: PARTS := check lint pytest digits
-test-all: PARTS := check lint pytest digits slow
-test test-all: $(STAMP)
-	@begun=$$(date +%s); $(MAKE) --no-print-directory $(PARTS); status=$$?; took=$$(($$(date +%s) - begun)); \
-		echo "make $@: $$((took / 60)) min $$((took % 60)) s"; exit $$status
+# Every part runs, even if an earlier one failed, and make names those that failed. The linters run beside the tests.
+TIMED = @status=0; begun=$$(date +%s); $(1) || status=2; took=$$(($$(date +%s) - begun)); \
+	echo "make $@: $$((took / 60)) min $$((took % 60)) s"; exit $$status
+test: $(STAMP)
+	$(call TIMED,$(MAKE) --no-print-directory -k -j4 check lint pytest)
+
+test-all: $(STAMP)
+	$(call TIMED,$(MAKE) --no-print-directory -k test slow)
 
 # The tests nearest to what changed since BASE, for three minutes.
 BASE ?= main
@@ -48,10 +50,8 @@ test-quick: $(STAMP)
 	$(FAST_ENV) $(BIN)/python -m pytest -q -m "not slow" $(FILES)
 
 pytest: $(STAMP)
-	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore $(DIGITS)
-
-digits: $(STAMP)
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) $(DIGITS)
+	@status=0; $(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore $(DIGITS) || status=1; \
+		$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) $(DIGITS) && exit $$status
 
 slow: $(STAMP)
 	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow

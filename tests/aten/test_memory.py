@@ -55,7 +55,7 @@ def random_view(draw, t):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None, print_blob=True)
+@settings(max_examples=30, deadline=None, print_blob=True)
 def test_chains_of_views_and_writes_agree(data):
     base_cpu, base = both(data.draw(SIZES))
     cpu, ours = base_cpu, base

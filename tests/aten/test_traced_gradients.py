@@ -59,6 +59,7 @@ def gradients(function: Callable[[Tensor, Tensor], Tensor], twice: bool) -> Call
     return step
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_gradients_are_those_of_cpu_torch(name: str, values: str, twice: bool) -> None:
@@ -222,6 +223,7 @@ def test_rows_are_written_in_order_where_a_mask_is_true(name: str) -> None:
     close(jax.jit(tenax.t2j(step))(x.numpy(), rows.numpy(), ROW_MASK.numpy()), expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("name", sorted(IN_ORDER.keys() - {"bytes"}))  # TorchDynamo refuses bytes in the gradient
 def test_torch_compile_writes_rows_with_their_gradient(name: str, dynamic: bool) -> None:

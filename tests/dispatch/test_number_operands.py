@@ -179,6 +179,7 @@ def on_device(case: Case, value: Any, mode: str, dtype: torch.dtype = torch.floa
         return results(case, value, xs, twice)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CASES)
 def test_values_share_one_program(name: str, mode: str) -> None:
@@ -188,6 +189,7 @@ def test_values_share_one_program(name: str, mode: str) -> None:
     assert [compiled(lambda v=value: on_device(case, v, mode, twice=False)) for value in others] == [0] * len(others)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_derivatives_are_those_of_the_cpu(name: str, mode: str) -> None:

@@ -91,7 +91,7 @@ def test_a_suite_runs_on_the_device_and_its_failures_are_written_down(tmp_path: 
     assert found["test_skipped"][0] == "skipped" and "a reason" in found["test_skipped"][1]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["safetensors", "torchmetrics", "actor-critic"])
 def test_a_library_that_is_installed_for_the_tests_agrees(library: str) -> None:
     """A quick tier; `make ecosystem` runs them all, and tests/integrations/test_trainers.py the trainers."""

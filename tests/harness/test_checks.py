@@ -362,6 +362,7 @@ def test_orders_are_compared_where_no_values_tie() -> None:
     assert outcome.letter == "p", outcome.why
 
 
+@pytest.mark.slow
 def test_a_crash_and_a_hang_cost_one_check_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty_worker.py").write_text(
         textwrap.dedent(

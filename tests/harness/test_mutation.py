@@ -18,7 +18,7 @@ from tenax.trace import async_errors
 SHAPE = [((2, 3), torch.float32)]
 
 
-COUNTS = {"eager": 10, "known": 10, "lazy": 30, "jit": 30, "t2j": 15, "compile": 5, "stateful": 30, "chain": 30}
+COUNTS = {"eager": 10, "known": 10, "lazy": 10, "jit": 10, "t2j": 8, "compile": 5, "stateful": 10, "chain": 10}
 
 
 @pytest.mark.sampled(3)

@@ -79,6 +79,7 @@ def tracked(made: Call, name: str, device: str) -> Any:
         return str(error)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_a_call_has_the_gradient_of_the_cpu(name: str) -> None:
     made = CALLS[name]()

@@ -267,6 +267,7 @@ print(torch.equal(torch.ones(3, device="jax") * 2, jnp.ones(3) * 2), jnp.sin(tor
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "imports",
     [

@@ -40,6 +40,7 @@ ASKING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ASKING)
 def test_a_function_that_checks_its_arguments_is_traced(name: str) -> None:
     f = ASKING[name]

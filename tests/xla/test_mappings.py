@@ -15,6 +15,7 @@ from tenax.xla.totals import totals
 pytestmark = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs the list of mappings of Linux")
 
 
+@pytest.mark.slow
 def test_programs_of_functions_in_cycles_are_freed_before_mappings_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.ones(3, device="jax")
     tenax.jit(lambda y: y.exp())(x)  # starts what every compilation needs
