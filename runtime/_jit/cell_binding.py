@@ -119,8 +119,13 @@ def changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
     changes = (effects.data, effects.gradients, effects.geometries, effects.flags)
     sources = (*(tensor for kind in changes for tensor, _ in kind), *(backward.leaves if backward else ()))
     found = {id(source) for source in sources if isinstance(source, torch.Tensor)}
+    return found | step.reads.gradients | leaves_of_used_gradients(step, involved)
+
+
+def leaves_of_used_gradients(step: TracedStep, involved: Container[Cell]) -> set[int]:
+    """The ids of the leaves whose gradients before the run are inputs or results of it."""
     held = ((leaf, part) for leaf, g in step.gradients if g is not None for part in parts_of(g).values())
-    return found | step.reads.gradients | {id(leaf) for leaf, part in held if cell_of(part) in involved}
+    return {id(leaf) for leaf, part in held if cell_of(part) in involved}
 
 
 def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, torch.Tensor | None]]:

@@ -30,6 +30,7 @@ from .cell_binding import (
     changed_tensors,
     find_slots,
     involved_cells,
+    leaves_of_used_gradients,
     observed_leaves,
     stable_tensors,
 )
@@ -79,6 +80,10 @@ class CompiledStep:
         self.cells.tell_apart(known, arguments)
         leaf_gradients = observed_leaves(step, slots)
         observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
+        had = {id(leaf) for leaf, gradient in leaf_gradients if gradient is not None}
+        unused = had - leaves_of_used_gradients(step, set(involved))
+        changed = (effect.tensor for effect in step.effects.gradients)
+        self.replaced = [leaf for leaf in changed if id(tensor_at(leaf, step.arguments)) in unused]
         self.guard = Guard(observations)
         self.sharing: list[list[int]] = []  # groups of cells that must share an array
         cells = self.find(arguments)
@@ -160,6 +165,8 @@ class CompiledStep:
         raise_failed_assertions()
         numbers = self.host.script.peek(arguments) if self._gives_numbers else ()
         host = self.host.arrays(arguments) if self._takes_host else []
+        for leaf in self.replaced:  # the new gradients can take the memory of the old ones
+            tensor_at(leaf, arguments).grad = None
         if self.donation.numbers:
             with donating:
                 arrays, results = self._run(cells, host)

@@ -47,12 +47,12 @@ class OutputBuilder:
 
     def make(self, tree: OutputTree) -> Any:
         """Build the tree of a description."""
-        leaves = [
-            self.tensor(x) if x.__class__ is NewTensor else self._leaf(x) if x.__class__ in DESCRIBED else x
-            for x in tree.leaves
-        ]
         if tree.spec is None:
-            return leaves[0]
+            (leaf,) = tree.leaves
+            if leaf.__class__ is NewTensor:
+                return self.tensor(leaf)
+            return self._leaf(leaf) if leaf.__class__ in DESCRIBED else leaf
+        leaves = [self._leaf(x) if x.__class__ in DESCRIBED else x for x in tree.leaves]
         return tuple(leaves) if tree.spec is tuple else pytree.tree_unflatten(leaves, tree.spec)
 
     def _leaf(self, leaf: Any) -> Any:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import re
 import weakref
+from typing import Any
 
 import jax
+import pytest
 import torch
 from torch import nn
 
 import tenax
 from tenax._jit.jitted import compiled_of
+from tenax.dispatch.aot_call import AotCall
 from tests.helpers.training import data, mlp, trainer
 
 
@@ -67,6 +70,39 @@ def test_a_donated_step_needs_no_second_copy_of_its_state() -> None:
     state = 2 * sum(p.nbytes for p in model.parameters())
     (program,) = tenax.explain(step).programs  # the momentum is made before the first step is traced
     assert program.aliased_bytes >= state
+
+
+def test_the_gradients_of_the_last_step_are_let_go_before_the_next_ones_are_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = nn.Linear(3, 3).to("jax")
+    optimizer, x = torch.optim.SGD(model.parameters(), 0.1), torch.ones(2, 3, device="jax")
+
+    @tenax.jit
+    def step(kept: bool) -> None:
+        if kept:
+            for p in model.parameters():
+                p.grad = p.grad * 0.5  # read, so an input of the program
+        else:
+            optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    into, alive = AotCall.into, []
+
+    def noted(self: AotCall, *args: Any) -> None:
+        alive.append(sum(gradient() is not None for gradient in gradients))
+        into(self, *args)
+
+    for kept, expected in ((False, 0), (True, 2)):
+        for _ in range(2):
+            step(kept)
+        gradients = [weakref.ref(p.grad.jax()) for p in model.parameters()]
+        with monkeypatch.context() as patched:
+            patched.setattr(AotCall, "into", noted)
+            step(kept)
+        assert alive.pop() == expected
+    assert model.bias.grad.tolist() == [2 * (1 + 0.5 + 0.25 + 0.125)] * 3
 
 
 def test_a_new_state_takes_the_buffer_of_the_old() -> None:
