@@ -20,7 +20,7 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
-.PHONY: run run-distributed test test-all affected test-quick slow generate check coverage fuzz bench docs ecosystem suites lint format-check types pytest wheel drift clean
+.PHONY: run run-distributed test test-all affected test-quick slow generate check coverage fuzz bench docs ecosystem suites gpu lint format-check types pytest wheel drift clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -94,6 +94,12 @@ build/ecosystem-venv/.installed: pyproject.toml constraints.txt tests/ecosystem/
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet -c constraints.txt -c tests/ecosystem/constraints.txt -e '.[ecosystem]'
 	touch $@
+
+# A machine with an NVIDIA GPU, in at most nine minutes. `make gpu GPU="--torch-python PYTHON"` compares with a PyTorch
+# for CUDA too.
+GPU ?=
+gpu: $(STAMP)
+	$(BIN)/python benchmarks/gpu.py $(GPU)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
-SETTLED = 20  # calls; the first 16 of a large compiled program may run a sequence of small ones
+SETTLED = 20  # calls, in which a program that compiles in the background may be replaced
 
 
 def interleaved(

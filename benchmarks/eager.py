@@ -141,17 +141,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
     parser.add_argument("--seconds", type=float, default=2.0, help="Seconds per case.")
+    parser.add_argument("--warmup", type=float, default=WARMUP, help="Seconds per contender before its measurement.")
+    parser.add_argument("--only", default="", help="Cases whose names contain this.")
     options = parser.parse_args()
     rows = []
-    for name, make in track(CASES.items(), description="measuring"):
-        times = interleaved(make(), options.seconds, warmup=WARMUP)
+    chosen = [(name, make) for name, make in CASES.items() if options.only in name]
+    for name, make in track(chosen, description="measuring"):
+        times = interleaved(make(), options.seconds, warmup=options.warmup)
         ratio = [f"{times['tenax'] / times[r]:.2f}" if r in times else "" for r in ("jax", "torch")]
         rate = f", {NBYTES / times['tenax'] / 1e3:.1f} GB/s" if name.startswith("16 MB") else ""
         rows.append(
             (name + rate, *(f"{times[k]:.1f}" if k in times else "" for k in ("tenax", "jax", "torch")), *ratio)
         )
     titles = ("op", "tenax µs", "jax.jit µs", "CPU torch µs", "tenax / jax.jit", "tenax / torch")
-    publish("eager", titles, rows, write=options.write)
+    publish("eager", titles, rows, write=options.write, only=1 if options.only else 0)
 
 
 if __name__ == "__main__":

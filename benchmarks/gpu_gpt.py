@@ -63,11 +63,11 @@ def torch_step(options: argparse.Namespace, device: str, module: Callable, optim
     x, target = (t.to(device) for t in batch(options))
 
     def step(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
         with torch.autocast(device, torch.bfloat16):
             loss = cross_entropy(module(x), target)
         loss.backward()
         optimizer.step()
-        optimizer.zero_grad()
         return loss.detach()
 
     if device == "jax" and not options.eager:
@@ -179,27 +179,45 @@ def compare(options: argparse.Namespace, arguments: list[str]) -> list[dict[str,
     Raises:
         AssertionError: the losses of the first three steps differ by more than bfloat16 rounding explains.
     """
-    results = []
+    results, environment = [], dict(os.environ)
     with tempfile.TemporaryDirectory() as folder:
-        for variant in VARIANTS:
+        for variant in options.variants.split(","):
             out = Path(folder) / f"{variant}.json"
             python = options.torch_python if variant == "torch" else sys.executable
-            subprocess.run([python, __file__, variant, *arguments, "--out", out], check=True)
+            command = [python, __file__, variant, *arguments, "--out", out]
+            subprocess.run(command, env=environment, check=True)
             results.append(json.loads(out.read_text()))
+            if options.write:
+                keep(results[-1])
     for other in results[1:]:
         pairs = zip(results[0]["losses"], other["losses"], strict=True)
         assert all(abs(a - b) < 2e-2 * abs(b) for a, b in pairs), [r["losses"] for r in results]
     return results
 
 
+TITLES = ("variant", "tokens/s", "ms a step", "peak GiB", "first step s", "losses", "versions")
+
+
+def row(result: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of a variant."""
+    speed = f"{result['tokens_per_second']:.0f}", f"{result['milliseconds']:.1f}"
+    rest = f"{result['peak_bytes'] / 2**30:.2f}", f"{result['first_step_seconds']:.1f}"
+    return result["variant"], *speed, *rest, " ".join(f"{x:.4f}" for x in result["losses"]), result["versions"]
+
+
+def keep(result: dict[str, Any]) -> None:
+    """Store the row of a variant in docs/benchmarks.md."""
+    os.environ["JAX_PLATFORMS"] = "cpu"  # the accelerator is for the variants
+    from tables import store
+
+    shape = ", ".join(f"{name} {value}" for name, value in result["shape"].items())
+    store("gpt-2", TITLES, [row(result)], 1, f"{result['device']}: {shape}")
+
+
 def show(results: list[dict[str, Any]]) -> None:
     """Print one row per variant."""
-    print("| variant | tokens/s | ms a step | peak GiB | first step s | losses | versions |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for r in results:
-        losses = " ".join(f"{x:.4f}" for x in r["losses"])
-        numbers = f"{r['tokens_per_second']:.0f} | {r['milliseconds']:.1f} | {r['peak_bytes'] / 2**30:.2f}"
-        print(f"| {r['variant']} | {numbers} | {r['first_step_seconds']:.1f} | {losses} | {r['versions']} |")
+    for cells in (TITLES, ["---"] * len(TITLES), *map(row, results)):
+        print("| " + " | ".join(cells) + " |")
     print(f"{results[0]['device']}, {results[0]['shape']}")
 
 
@@ -221,6 +239,8 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--torch-python", default=sys.executable, help="Interpreter of the torch variant.")
     parser.add_argument("--out", type=Path, help="JSON file for the results.")
+    parser.add_argument("--variants", default=",".join(VARIANTS), help="Those that `all` runs, separated by commas.")
+    parser.add_argument("--write", action="store_true", help="Write the table of `all` to docs/benchmarks.md.")
     options = parser.parse_args()
     if options.variant == "all":
         rest = [x for x in sys.argv[1:] if x != "all"]

@@ -1,11 +1,15 @@
 """Print tables of results, and store them between the markers of docs/benchmarks.md.
 
+Where `BENCHMARKS_OUT` names a file, they are appended to it instead, a line of JSON each; `merge` stores them later, on
+any machine.
+
 First calls are those of a machine that has run nothing before: programs that tenax or Inductor stored are not used.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import platform
 from collections.abc import Sequence
@@ -55,14 +59,37 @@ def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only:
     """
     if jax.default_backend() != "cpu":
         name = f"{name}, {jax.default_backend()}"
+    versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
+    about = f"{versions}; {machine()}, {datetime.date.today()}. {how}."
+    if out := os.environ.get("BENCHMARKS_OUT"):
+        with open(out, "a") as file:
+            print(json.dumps([name, titles, rows, only, about]), file=file)
+    else:
+        _write(name, titles, rows, only, about)
+
+
+def merge(file: Path) -> list[str]:
+    """Store the tables of a file; return their names.
+
+    Raises:
+        ValueError: docs/benchmarks.md has no place for a table.
+    """
+    tables = [json.loads(line) for line in file.read_text().splitlines()]
+    for table in tables:
+        _write(*table)
+    return [name for name, *_ in tables]
+
+
+def _write(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int, about: str) -> None:
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    head, _, rest = DOCUMENT.read_text().partition(begin)
+    head, found, rest = DOCUMENT.read_text().partition(begin)
+    if not found:
+        raise ValueError(f"{DOCUMENT} has no place for the table {name!r}; expected {begin} and {end}")
     before, _, rest = rest.partition(end)
     if only:
         found = [line.strip("| ").split(" | ") for line in before.splitlines() if line.startswith("|")][2:]
         merged = {tuple(row[:only]): row for row in found} | {tuple(row[:only]): row for row in rows}
         rows = list(merged.values())
     lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
-    versions = f"tenax {tenax.__version__}, torch {torch.__version__}, jax {jax.__version__}"
-    body = "\n".join([f"{versions}; {machine()}, {datetime.date.today()}. {how}.", "", *lines])
+    body = "\n".join([about, "", *lines])
     DOCUMENT.write_text(f"{head}{begin}\n{body}\n{end}{rest}")

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from tests.helpers.agreement import close, same
 from tests.helpers.tolerances import COMPOSED, ROUNDED
 
+pytestmark = pytest.mark.gpu
+
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 

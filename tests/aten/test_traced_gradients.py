@@ -12,6 +12,8 @@ import tenax
 from tenax.errors import TraceError
 from tests.helpers.agreement import close
 
+pytestmark = pytest.mark.gpu
+
 Tensor = torch.Tensor
 
 FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

@@ -19,6 +19,8 @@ from tenax.kernels import host
 from tenax.kernels.nms import nms
 from tests.helpers.agreement import close
 
+pytestmark = pytest.mark.gpu
+
 DTYPES = [torch.float32, torch.bfloat16, torch.int64, torch.uint8, torch.bool]
 VIEWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "whole": lambda x: x,

@@ -11,6 +11,8 @@ import torch
 from tenax.dispatch.executable import Executable
 from tests.helpers.agreement import close
 
+pytestmark = pytest.mark.gpu
+
 Tensor = torch.Tensor
 
 

@@ -11,6 +11,8 @@ from tenax.aten.registry import dispatcher_of
 from tests.helpers.agreement import agree, close, same
 from tests.helpers.tolerances import LAST_DIGITS
 
+pytestmark = pytest.mark.gpu
+
 
 def on(device: str) -> torch.Tensor:
     return torch.arange(1.0, 7.0, device=device)

@@ -24,6 +24,8 @@ from tests.helpers.tolerances import SERIES, SUMMED
 from .unreached import drawn, formulas, networks, pointwise, structure
 from .unreached.call import Call, overload
 
+pytestmark = pytest.mark.gpu
+
 CALLS = pointwise.CALLS | structure.CALLS | networks.CALLS
 # What is a derivative itself is differentiated by the check `gradgrad` of the entries.
 DIFFERENTIABLE = [n for n in CALLS if not overload(n)._schema.is_mutable and not re.search("_backward|_jvp", n)]

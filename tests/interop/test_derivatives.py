@@ -13,6 +13,8 @@ from tests.helpers.agreement import close
 from tests.helpers.arrays import X
 from tests.helpers.tolerances import FACTORED, SERIES
 
+pytestmark = pytest.mark.gpu
+
 AT_ZERO: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "norm": lambda x: (x * 0).norm(),
     "vector norms": lambda x: torch.linalg.vector_norm(x * torch.tensor([[0.0], [1.0]], device=x.device), dim=1),

@@ -20,6 +20,8 @@ from tenax._jit.jitted import compiled_of
 from tests.helpers.agreement import close
 from tests.helpers.tolerances import ROUNDED
 
+pytestmark = pytest.mark.gpu
+
 
 class Trainer:
     """A step that is a method of an object which also keeps count."""

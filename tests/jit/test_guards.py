@@ -31,6 +31,8 @@ import tenax
 from tests.helpers.agreement import close
 from tests.helpers.tolerances import ACCUMULATED
 
+pytestmark = pytest.mark.gpu
+
 Program = Callable[[Any], Iterator[Any]]
 NUMBER = 2.0
 EXPRESSION = "NUMBER"

@@ -18,6 +18,8 @@ import tenax
 
 from .rebound_programs import PROGRAMS, Holder, Kept, Step, a_list, nested_lists, ones, zeros
 
+pytestmark = pytest.mark.gpu
+
 
 def picture(value: Any, seen: dict[int, int]) -> Any:
     """A value with all that it holds, and which of its objects are the same."""

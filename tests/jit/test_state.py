@@ -28,6 +28,8 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from tests.jit.test_guards import Program, assert_noticed, given
 
+pytestmark = pytest.mark.gpu
+
 
 def linear() -> nn.Linear:
     torch.manual_seed(0)

@@ -12,6 +12,8 @@ import torch
 import tenax
 from tests.helpers.agreement import close
 
+pytestmark = pytest.mark.gpu
+
 Tensor = torch.Tensor
 
 

@@ -17,6 +17,8 @@ from tenax.kernels import running, sort
 from tests.helpers.agreement import close, same
 from tests.helpers.tolerances import ACCUMULATED
 
+pytestmark = pytest.mark.gpu
+
 INF, NAN = float("inf"), float("nan")
 # Rows long and short; axes cut into blocks, once and twice, and not.
 SHAPES = (((513,), 0), ((3, 700), 1), ((700, 3), 0), ((70, 130), 1), ((130, 70), 0), ((2, 3, 4), 1), ((70000,), 0))

@@ -27,6 +27,8 @@ from tenax.storage.tensors import cell_of
 from tests.helpers.agreement import close
 from tests.helpers.tolerances import ACCUMULATED, COMPOSED, IN_BFLOAT16, LOSSES
 
+pytestmark = pytest.mark.gpu
+
 STEPS = 4
 
 

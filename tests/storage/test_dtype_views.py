@@ -7,6 +7,8 @@ import torch
 
 import tenax
 
+pytestmark = pytest.mark.gpu
+
 STORED = (
     torch.bool,
     torch.uint8,
