@@ -100,6 +100,14 @@ def _accelerator() -> str:
     return f"{platform_}, {devices}"
 
 
+def _cuda() -> str:
+    """Report whether the installed CUDA packages fit each other, JAX and the driver."""
+    from .doctor import cuda_faults, driver, installed
+
+    faults = cuda_faults(installed(), driver())
+    return f"failed: {'; '.join(faults)}" if faults else f"driver {driver() or 'not installed'}"
+
+
 def _integrations() -> str:
     """The installed libraries that tenax works with, and their versions."""
     found = {name: _version(name) for name in INTEGRATIONS}
@@ -177,7 +185,7 @@ def doctor(
         _torch_xla_names(xla)
         return
     device, lowerings = _device(), _lowerings()
-    checks = {"lowerings": lowerings, "device jax": device}
+    checks = {"lowerings": lowerings, "device jax": device, "CUDA": _cuda()}
     if "failed" not in device:
         checks |= {"allocator": _allocator(), "private names": _private_names(), "changes": _changes()}
         checks["compiler options"] = _compiler_options()
@@ -263,14 +271,8 @@ def run(
 
 
 @app.command()
-def changes(
-    path: Annotated[Path, typer.Option(help="The Markdown file with the markers.")] = Path("docs/side-effects.md"),
-    write: Annotated[bool, typer.Option("--write", help="Write the tables between the markers of the file.")] = False,
-) -> None:
-    """Print the changes that tenax makes to torch and JAX as Markdown, or write them to the docs."""
-    from .doctor import page, write_page
+def changes() -> None:
+    """Print the changes that tenax makes to torch and JAX, as Markdown."""
+    from .doctor import page
 
-    if write:
-        path.write_text(write_page(path.read_text(encoding="utf-8")), encoding="utf-8")
-    else:
-        typer.echo(page())
+    typer.echo(page())

@@ -1,17 +1,18 @@
-"""The checks of `tenax doctor`, and the page that `tenax changes` writes."""
+"""The checks of `tenax doctor`, and the table that `tenax changes` prints."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from .changes import ENTRIES, PATCHES, Patch, When
 from .releases import TESTED
 
-BEGIN = "<!-- changes: written by `tenax changes --write` -->"
-END = "<!-- /changes -->"
 _NARROWER = (
     "Changes for process groups, trainers, torchax and PyTorch/XLA, and those of signals and of Dynamo, were made with "
     "torch 2.13 alone so far."
@@ -110,6 +111,56 @@ def _takes_tensors() -> bool:
     return all(isinstance(jax.numpy.asarray(x), jax.Array) for x in (zero, torch.nn.Parameter(zero)))
 
 
+# The oldest driver of each CUDA: "CUDA Toolkit and Minimum Required Driver Version", NVIDIA's release notes of CUDA.
+_DRIVERS = {12: 525, 13: 580}
+_DRIVER = Path("/proc/driver/nvidia/version")
+
+
+def installed() -> dict[str, str]:
+    """The versions of the installed packages, by their normalized names."""
+    found = ((d.metadata["Name"], d.version) for d in metadata.distributions())
+    return {re.sub("[-_.]+", "-", name).lower(): version for name, version in found if name}
+
+
+def driver() -> str | None:
+    """The version of NVIDIA's kernel driver; None if there is none."""
+    found = re.search(r"\b(\d+\.\d+[\d.]*)\b", _DRIVER.read_text()) if _DRIVER.exists() else None
+    return found and found[1]
+
+
+def cuda_faults(packages: Mapping[str, str], driver: str | None) -> list[str]:
+    """What is wrong with the CUDA packages of an environment, each with what mends it.
+
+    Args:
+        packages: versions by normalized name.
+        driver: the version of the kernel driver, None on a machine without one.
+    """
+    plugins = {int(n[8:10]): v for n, v in packages.items() if re.fullmatch(r"jax-cuda\d\d-plugin", n)}
+    libraries = {int(found[1]) for n in packages if (found := re.fullmatch(r"nvidia-.*-cu(\d\d)", n))}
+    faults = []
+    if len(plugins.keys() | libraries) > 1:
+        other = sorted(n for n in packages if re.fullmatch(r"(nvidia-.*-cu12|jax-cuda12-.*)", n))
+        faults.append(
+            f"the libraries of CUDA {' and '.join(map(str, sorted(plugins.keys() | libraries)))} are installed and "
+            f"write into the same folders: pip uninstall {' '.join(other)}, and then pip install --force-reinstall "
+            "'tenax[cuda]'"
+        )
+    if driver is not None and not plugins:
+        faults.append("there is an NVIDIA GPU, and JAX has no plugin for it: pip install 'tenax[cuda]'")
+    for cuda, version in plugins.items():
+        if version != packages.get("jaxlib"):
+            faults.append(
+                f"jax-cuda{cuda}-plugin {version} does not fit jaxlib {packages.get('jaxlib')}: "
+                f"pip install 'jax[cuda{cuda}]=={packages.get('jax')}'"
+            )
+        if driver is not None and int(driver.partition(".")[0]) < _DRIVERS.get(cuda, 0):
+            faults.append(
+                f"NVIDIA's driver {driver} is too old for CUDA {cuda}, which needs {_DRIVERS[cuda]}: update the driver"
+                + (", or pip install 'jax[cuda12]' beside a CPU build of torch" if cuda > 12 else "")
+            )
+    return faults
+
+
 _REGISTERED: dict[str, tuple[Callable[[], bool], str]] = {
     "torch's device PrivateUse1": (_name_is_ours, "is not called jax"),
     "torch's dispatcher": (_has_kernels, "kernels of the device are missing"),
@@ -127,7 +178,7 @@ def page() -> str:
         parts += [f"| {_shown(p)} | {p.effect} |" for p in PATCHES if when in p.when]
         parts += [f"| {e.registry}: {e.entry} | {e.effect} |" for e in ENTRIES if when in e.when]
     releases = " and ".join(f"{library} {', '.join(versions)}" for library, versions in TESTED.items())
-    return "\n".join([BEGIN, f"The releases that tenax takes are {releases}. {_NARROWER}", *parts, END])
+    return "\n".join([f"The releases that tenax takes are {releases}. {_NARROWER}", *parts])
 
 
 def _shown(patch: Patch) -> str:
@@ -135,16 +186,3 @@ def _shown(patch: Patch) -> str:
     whose = "" if patch.of == "itself" else f", of {patch.of.removeprefix('its ')} that the function reaches"
     verb = "made by torch" if patch.by_torch else "added" if patch.added else "replaced"
     return f"`{patch.owner}`{whose}: {names} ({verb})"
-
-
-def write_page(text: str) -> str:
-    """Regenerate the part of a page between the markers.
-
-    Raises:
-        ValueError: the page lacks a marker.
-    """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the page lacks a marker; expected {BEGIN} and {END}")
-    return f"{before}{page()}{after}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from packaging.specifiers import SpecifierSet
 
 import tenax.codegen
 from tenax.codegen.schema import releases
+from tenax.doctor import cuda_faults
 
 ROOT = Path(tenax.codegen.__file__).parent.parent
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="an installed package has no pyproject")
@@ -148,3 +151,23 @@ def test_every_make_target_that_a_hook_or_a_workflow_names_exists() -> None:
     named.remove("make")
     assert named >= {"check", "lint", "types", "pytest", "wheel", "coverage"}
     assert named <= targets
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="torch brings CUDA's libraries on Linux")
+@pytest.mark.parametrize("release", releases())
+def test_the_extra_for_gpus_and_the_cuda_build_of_torch_share_one_cuda(release: str, tmp_path: Path) -> None:
+    """Resolved by pip from the package index, and not installed."""
+    report, python = tmp_path / "report.json", f"{sys.version_info.major}.{sys.version_info.minor}"
+    wanted = [*project()["optional-dependencies"]["cuda"], f"jax=={pins(python)['jax']}", f"torch=={release}.*"]
+    local = {"PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_INDEX_URL"}  # which may have a build for CPUs
+    environment = {k: v for k, v in os.environ.items() if k not in local} | {"PIP_CONFIG_FILE": os.devnull}
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--ignore-installed", *wanted]
+    done = subprocess.run([*command, f"--report={report}"], env=environment, capture_output=True, text=True)
+    if "ConnectionError" in done.stderr or "NewConnectionError" in done.stderr:
+        pytest.skip("there is no package index")
+    assert done.returncode == 0, done.stderr
+    found = [package["metadata"] for package in json.loads(report.read_text())["install"]]
+    packages = {package["name"].lower(): package["version"] for package in found}
+    assert {"nvidia-cudnn-cu13", "jax-cuda13-plugin"} <= packages.keys()
+    assert not cuda_faults(packages, None)
