@@ -1,4 +1,4 @@
-"""PyTorch/XLA's names, with their status and equivalent in tenax, for `tenax doctor --xla` and the docs.
+"""PyTorch/XLA's names, with their status and equivalent in tenax: `python -m tenax.compat.torch_xla.table` prints them.
 
 A row is (names, status, tenax), under the module of the names. Status is "runs", "runs, differently: why" or "not".
 """
@@ -43,7 +43,7 @@ def answers() -> Iterator[tuple[str, Row]]:
 
 
 def markdown() -> str:
-    """The table for the docs."""
+    """The table as Markdown."""
     lines = ["| torch_xla | status | tenax |", "|---|---|---|"]
     for row in ROWS:
         module = row.module.removeprefix("torch_xla").lstrip(".")
