@@ -231,10 +231,14 @@ def _programs(usage: tuple[int, int]) -> str:
 @app.command(context_settings=_FORWARD)
 def xla(context: typer.Context) -> None:
     """Run a script that imports torch_xla: `tenax xla script.py args...`, or `-m module args...`."""
+    if context.args == ["--names"]:
+        typer.echo(importlib.import_module("tenax.compat.torch_xla.table").markdown())
+        raise typer.Exit
     if context.args in ([], ["-m"], ["--help"]):
         typer.echo("Usage: tenax xla script.py [ARGS]... | tenax xla -m MODULE [ARGS]...\n")
         typer.echo("Run an unmodified program that imports torch_xla on the device; torch_xla need not be installed.")
-        typer.echo("`tenax doctor --xla script.py` lists the names that it uses and whether they work.")
+        typer.echo("`tenax doctor --xla script.py` lists the names that it uses and whether they work, and")
+        typer.echo("`tenax xla --names` all names.")
         raise typer.Exit(0 if context.args == ["--help"] else 2)
     if context.args[0] != "-m" and not Path(context.args[0]).is_file():
         raise typer.BadParameter(f"{context.args[0]!r}: there is no such script")

@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
     """Raise AttributeError, of which programs ask by `hasattr`."""
     raise AttributeError(
         f"torch_xla._XLAC.{name}: most names of PyTorch/XLA's extension module are missing; `tenax doctor --xla "
-        "script.py` lists what a script uses, and docs/from_pytorch_xla.md what tenax has"
+        "script.py` lists what a script uses, and `tenax xla --names` what tenax has"
     )
 
 

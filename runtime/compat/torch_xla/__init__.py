@@ -1,7 +1,7 @@
 """The public names of PyTorch/XLA, implemented with tenax: `import tenax.compat.torch_xla as torch_xla`.
 
 Importing this package makes "xla" a name of device "jax". For scripts that import `torch_xla` itself, call `install()`
-or run `tenax xla script.py`. `python -m tenax.compat.torch_xla.table` prints its names.
+or run `tenax xla script.py`. `tenax xla --names` prints its names.
 """
 
 from __future__ import annotations

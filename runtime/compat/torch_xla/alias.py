@@ -89,7 +89,7 @@ class _Names(DistributionFinder):
         if found is None:
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: tenax lacks this module of PyTorch/XLA. `tenax doctor --xla script.py` "
-                "lists what a script uses, and docs/from_pytorch_xla.md what tenax has",
+                "lists what a script uses, and `tenax xla --names` what tenax has",
                 name=fullname,
             )
         return ModuleSpec(fullname, _Alias(name), is_package=found.submodule_search_locations is not None)

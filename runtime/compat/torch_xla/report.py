@@ -52,9 +52,7 @@ def _use(name: str, line: int) -> Use:
     if row is not None:
         return Use(line, name, row.status, row.tenax)
     near = difflib.get_close_matches(name, ANSWERS, 1, 0.85)
-    return Use(
-        line, name, UNKNOWN, f"did you mean {near[0]}?" if near else "python -m tenax.compat.torch_xla.table prints all"
-    )
+    return Use(line, name, UNKNOWN, f"did you mean {near[0]}?" if near else "see tenax xla --names")
 
 
 class _Reader(ast.NodeVisitor):

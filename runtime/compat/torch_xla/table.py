@@ -1,4 +1,4 @@
-"""PyTorch/XLA's names, with their status and equivalent in tenax: `python -m tenax.compat.torch_xla.table` prints them.
+"""PyTorch/XLA's names, with their status and equivalent in tenax: `tenax xla --names` prints them.
 
 A row is (names, status, tenax), under the module of the names. Status is "runs", "runs, differently: why" or "not".
 """
@@ -50,7 +50,3 @@ def markdown() -> str:
         shown = ", ".join(f"`{f'{module}.' if module and i == 0 else ''}{n}`" for i, n in enumerate(row.names))
         lines.append(f"| {shown or f'`{module}`'} | {row.status} | {row.tenax} |")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(markdown())
