@@ -100,8 +100,3 @@ def high_above_zero(high: Any) -> Array:
 def range_is_finite(self: Any, range: Any) -> Array:
     """RuntimeError: torch.histogramdd: the range of a dimension is not finite"""
     return (range is not None) | jnp.all(jnp.isfinite(self))
-
-
-def is_true(self: Any) -> Array:
-    """RuntimeError: Assertion is failed"""
-    return (self.size == 1) & jnp.all(self)

@@ -127,7 +127,7 @@ ROWS: dict[str, Row] = {
         "generated.copying",
         "_assert_async__msg",
         conditions="copying._assert_async__msg__checks",
-        checks=(("RuntimeError", "Assertion is failed"),),
+        checks=(("RuntimeError", "{assert_msg}"),),
     ),
     "_batch_norm_no_update": Row("kernels.batchnorm", "_batch_norm_no_update", cpu_may_abort=True),
     "_batch_norm_no_update.out": Row("kernels.batchnorm", "_batch_norm_no_update", "out", cpu_may_abort=True),
@@ -738,7 +738,7 @@ ROWS: dict[str, Row] = {
         "generated.copying",
         "_functional_assert_async__msg",
         conditions="copying._functional_assert_async__msg__checks",
-        checks=(("RuntimeError", "Assertion is failed"),),
+        checks=(("RuntimeError", "{assert_msg}"),),
     ),
     "_fused_adagrad": Row("kernels.optim", "_fused_adagrad_", not_donated=("grads",), dtypes=(("", "floating"),)),
     "_fused_adagrad.out": Row(

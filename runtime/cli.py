@@ -36,7 +36,7 @@ INTEGRATIONS = (
 )
 
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 # A mounted command receives its arguments unchanged, including `--help`.
 _FORWARD = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
@@ -93,7 +93,10 @@ def _accelerator() -> str:
     """The platform that JAX uses, with a hint on installing others."""
     import jax
 
-    platform_, count = jax.default_backend(), jax.device_count()
+    try:
+        platform_, count = jax.default_backend(), jax.device_count()
+    except Exception as error:
+        return f"failed: {type(error).__name__}: {error}"
     devices = f"{count} device{'s' * (count != 1)}"
     if platform_ == "cpu":
         return f"none: {devices} on the CPU; tenax[cuda] and tenax[tpu] install JAX for a GPU or TPU"
@@ -175,7 +178,7 @@ def _settings() -> Iterator[tuple[str, str]]:
 
 @app.command()
 def doctor(
-    xla: Annotated[Path | None, typer.Option(help="Script whose uses of torch_xla to list.")] = None,
+    xla: Annotated[Path | None, typer.Option(help="Script whose uses of torch_xla to list.", exists=True)] = None,
 ) -> None:
     """Show the installed versions and check that the device works; exit 1 if it does not.
 
@@ -260,18 +263,29 @@ def _torch_xla_names(path: Path) -> None:
     raise typer.Exit(0 if all(use.runs for use in found) else 1)
 
 
-@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
-def run(
-    script: Annotated[Path, typer.Argument(help="The Python program.", exists=True, dir_okay=False)],
-    arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments.")] = None,
-) -> None:
-    """Run a program with the device registered, and selected in trainers that use Accelerate."""
+@app.command(context_settings=_FORWARD)
+def run(context: typer.Context) -> None:
+    """Run a program with the device registered, and selected in trainers that use Accelerate.
+
+    `tenax run script.py args...`, or `tenax run -m module args...`.
+    """
+    words = context.args
+    module = words[0] == "-m" if words else False
+    if len(words) <= module or words == ["--help"]:
+        typer.echo(context.get_help())
+        raise typer.Exit(0 if words == ["--help"] else 2)
+    if not module and not Path(words[0]).is_file():
+        raise typer.BadParameter(f"{words[0]!r}: there is no such script")
     os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
     import tenax  # noqa: F401
 
-    sys.argv = [str(script), *(arguments or [])]
-    sys.path.insert(0, str(script.resolve().parent))
-    runpy.run_path(str(script), run_name="__main__")
+    sys.argv = words[module:]
+    if module:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, str(Path(words[0]).resolve().parent))
+        runpy.run_path(words[0], run_name="__main__")
 
 
 @app.command()

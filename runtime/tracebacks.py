@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 FULL = os.environ.get("TENAX_TRACEBACK") == "full"
 _PACKAGES = ("tenax", "tenax.generated", "torch", "jax", "jaxlib", "numpy")
+_NOTE_OF_JAX = "--------------------\nFor simplicity, JAX has removed its internal frames"
 _GENERATED = ("<tenax", "<frozen", "<eval_with_key>", "<__array_function__")  # the third is torch.fx, the last NumPy
 
 
@@ -28,12 +29,19 @@ def _library_files() -> tuple[str, ...]:
 
 
 def shortened(error: BaseException) -> BaseException:
-    """Reduce an error's traceback to the frames of user code; `TENAX_TRACEBACK=full` keeps all.
+    """Reduce an error's traceback to the frames of user code, without JAX's note about its own frames and without the
+    errors that libraries handled before; `TENAX_TRACEBACK=full` keeps all.
 
     Called at the entry points of tenax; the caller raises the returned error.
     """
     if FULL:
         return error
+    context = error.__context__
+    while context and context.__traceback__ and is_of_library(context.__traceback__.tb_frame.f_code.co_filename):
+        context = context.__context__
+    error.__context__ = context
+    if notes := getattr(error, "__notes__", None):
+        error.__notes__ = [note for note in notes if not note.startswith(_NOTE_OF_JAX)]
     shown, entries = None, []
     entry = error.__traceback__
     while entry is not None:

@@ -36,6 +36,7 @@ from ..storage.tensors import covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
 from .argument_history import without_history, written_argument
+from .call_description import describe_call, difference
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers, is_passable
@@ -51,6 +52,7 @@ from .wrappers import is_wrapper
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
+_OTHER = "arguments of another structure, shape, dtype or value"
 _MANY = 8  # traces of one function; a warning gives the reason at this count and each time it doubles
 
 
@@ -63,7 +65,7 @@ class Compilation:
     shared: bool  # whether an earlier program computes the same, so that XLA compiled nothing
 
 
-@dataclass
+@dataclass(repr=False)
 class CompiledFunction:
     """A function that runs as XLA programs, one for each way of calling it."""
 
@@ -76,6 +78,11 @@ class CompiledFunction:
     programs: dict[Any, list[CompiledStep]] = field(default_factory=dict)
     history: list[Compilation] = field(default_factory=list)
     numbers: PassedNumbers = field(default_factory=PassedNumbers)
+    described: dict[str, str] = field(default_factory=dict)  # the call that was traced last
+
+    def __repr__(self) -> str:
+        count = len({step.forward for steps in self.programs.values() for step in steps})
+        return f"<tenax.jit {self.name}: {count} program{'s' * (count != 1)}>"
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)
@@ -128,7 +135,10 @@ class CompiledFunction:
     @property
     def name(self) -> str:
         """The function's name."""
-        return getattr(self.function, "__qualname__", type(self.function).__name__)
+        function = self.function
+        if isinstance(function, functools.partial) and isinstance(function.args[0], torch.nn.Module):
+            return type(function.args[0]).__name__  # a compiled module
+        return getattr(function, "__qualname__", type(function).__name__)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind a compiled method, as functions do."""
@@ -142,9 +152,7 @@ class CompiledFunction:
             if isinstance(cells, list):
                 return step, cells
             reason = reason or cells  # the newest step's reason
-        return reason or (
-            "arguments of another structure, shape, dtype or value" if self.programs else "its first call"
-        )
+        return reason or (_OTHER if self.programs else "its first call")
 
     def _trace(self, args: Any, kwargs: Any, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]]:
         """Trace and compile a step for a call, unless another thread has just done so."""
@@ -153,6 +161,10 @@ class CompiledFunction:
             if not isinstance(match, str):
                 return match
             start = time.perf_counter()
+            described = describe_call(self.function, args, kwargs, arguments, self.numbers.arguments)
+            if match == _OTHER:
+                match = difference(self.described, described) or _OTHER
+            self.described = described
             self.numbers.note_arguments(_key(arguments, key[1], range(len(arguments))), arguments)
             key = _key(arguments, key[1], self.numbers.arguments)
             earlier = self.programs.get(key, ())

@@ -80,7 +80,8 @@ class Observation(NamedTuple):
 
 def describe_change(observation: Observation, old: Any, new: Any, key: Any = None) -> str:
     """Describe a changed value; `key` selects one of several values."""
-    return f"{observation.path(key)} was {_short(old)} and is {_short(new)}"
+    before, now = _short(old), _short(new)
+    return f"{observation.path(key)} was {before} and is {f'another {type(new).__name__}' if now == before else now}"
 
 
 def _short(value: Any) -> str:

@@ -93,11 +93,9 @@ def recorded_op(dispatcher: Dispatcher, executable: Executable, call: EncodedCal
     except LOWERING_ERRORS:
         raise_host_error(dispatcher.signature, values, blank=True)
         raise
-    row = dispatcher.signature.row
-    checks = row.checks if executable.check is not None else ()
-    return RecordedOp(
-        dispatcher.signature.name, executable.run, layout, results, executable.count, executable.check, checks
-    )
+    signature = dispatcher.signature
+    checks = signature.errors(values) if executable.check is not None else ()
+    return RecordedOp(signature.name, executable.run, layout, results, executable.count, executable.check, checks)
 
 
 def _part(operand: Any) -> Words | Aval | None:

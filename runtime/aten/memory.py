@@ -147,10 +147,8 @@ def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    try:
-        source = src.untyped_storage().cell  # type: ignore[attr-defined]
-        target = self.untyped_storage().cell  # type: ignore[attr-defined]
-    except AttributeError:
+    source, target = getattr(src.untyped_storage(), "cell", None), getattr(self.untyped_storage(), "cell", None)
+    if source is None or target is None:
         return copy_from(src, self, non_blocking)
     if source.index != target.index:
         return copy_from(src, self, non_blocking)

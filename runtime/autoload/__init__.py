@@ -21,7 +21,10 @@ def autoload() -> None:
     if wanted == "0" or (wanted != "1" and torch.accelerator.current_accelerator(check_available=True) is not None):
         return
     try:
-        import tenax  # noqa: F401
+        import tenax
+
+        if getattr(tenax, "__file__", None) is None:  # Python takes any folder of that name for a package
+            raise ImportError(f"the folder {next(iter(tenax.__path__))} hides the package tenax: run from elsewhere")
     except Exception as error:
         import logging  # a warning would raise under -W error
 

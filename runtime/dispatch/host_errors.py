@@ -51,9 +51,10 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
         found = signature.call(_to_host(values, blank=True))
     except NotImplementedError as error:  # for the dtype, or the op
         raise (refused if _NO_KERNEL.search(str(error)) else error) from None
-    except Exception:  # perhaps only because of the zeros, so the actual values decide
+    except Exception as failed:  # perhaps only because of the zeros, so the actual values decide, if they are known
         if not no_jax_trace():
-            raise refused from None
+            of_zeros = type(failed).__name__ == "LinAlgError" or str(failed) == _OF_ZEROS
+            raise (refused if of_zeros else failed) from None
         try:
             found = signature.call(_to_host(values, blank=False))
         except Exception as error:

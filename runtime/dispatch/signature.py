@@ -142,6 +142,11 @@ class Signature:
         module, _, function = self.row.conditions.partition(".")
         return getattr(importlib.import_module(f"tenax.generated.{module}"), function)
 
+    def errors(self, values: Sequence[Any]) -> list[tuple[str, str]]:
+        """The errors of the checks for these arguments: the type's name and the message of each."""
+        named = dict(zip(self.names, values, strict=True))
+        return [(kind, message.format_map(named)) for kind, message in self.row.checks]
+
     def parameters(self, values: Sequence[Any]) -> dict[str, Any]:
         """The keyword arguments of the lowering, without those that only the runtime uses."""
         given = {

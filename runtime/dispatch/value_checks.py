@@ -30,7 +30,7 @@ def checked(
         trace = current_trace()
         if trace is not None and trace.asserts:
             flags, where = executable.check(*call.operands, *call.starts), user_line()
-            conditions = (Assertion(kind, message, where) for kind, message in signature.row.checks)
+            conditions = (Assertion(kind, message, where) for kind, message in signature.errors(values))
             trace.conditions += zip(flags, conditions, strict=True)
     elif donates or executable.checked is None:
         raise_unless(executable.check(*call.operands, *call.starts), signature, values)
@@ -42,7 +42,7 @@ def checked(
 
 def raise_unless(flags: Sequence[Any], signature: Signature, values: Sequence[Any]) -> None:
     """Raise the CPU kernel's error, or else the spec's, if one of the checks of a call fails."""
-    for holds, (kind, message) in zip(flags, signature.row.checks, strict=True):
+    for holds, (kind, message) in zip(flags, signature.errors(values), strict=True):
         if not np.asarray(holds):
             raise_host_error(signature, values)
             raise condition_error(kind, message)
@@ -94,7 +94,7 @@ def refuse_impossible(
         return
     operands, flags = (*call.operands, *call.starts), list[Any]()
     jax.eval_shape(lambda *traced: flags.extend(check(*traced)), *operands)
-    for flag, (kind, message) in zip(flags, signature.row.checks, strict=True):
+    for flag, (kind, message) in zip(flags, signature.errors(values), strict=True):
         if flag is False:
             raise_host_error(signature, values, blank=not no_jax_trace())
             raise condition_error(kind, message)

@@ -204,8 +204,12 @@ def save(program: ExportedProgram, path: str | PathLike[str], *, platforms: Sequ
     """
     weights, exported = _artifact(program, platforms)
     described = {name: [w.dtype.name, list(w.shape)] for name, w in weights.items()}
+    try:
+        serialized = bytes(exported.serialize())  # before there is a file
+    except ImportError as error:
+        raise ImportError("tenax.export.save needs flatbuffers: pip install 'tenax[export]'") from error
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("program", bytes(exported.serialize()))
+        archive.writestr("program", serialized)
         archive.writestr("weights.json", json.dumps(described))
         for name, w in weights.items():
             stream = BytesIO()

@@ -130,7 +130,7 @@ class Evaluator(fx.Interpreter):
             key = jnp.zeros(2, np.uint32) if signature.is_idle(values) else self.draw(None)
             keywords["rng"] = jax.random.wrap_key_data(key)
         if row.checks and no_jax_trace():
-            for holds, (kind, message) in zip(signature.checks(**keywords), row.checks, strict=True):
+            for holds, (kind, message) in zip(signature.checks(**keywords), signature.errors(values), strict=True):
                 if not holds:
                     raise condition_error(kind, message)
         result = signature.lowering(**keywords)

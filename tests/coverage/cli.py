@@ -27,6 +27,7 @@ app = typer.Typer(
     help="Run torch's own test databases on the device and compare with CPU torch.",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
 )
 console = Console()
 

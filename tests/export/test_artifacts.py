@@ -300,3 +300,13 @@ def test_a_saved_program_runs_without_torch(tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert not run.returncode, run.stderr[-2000:]
     close(np.load(tmp_path / "y.npy"), module(x))
+
+
+def test_a_library_that_is_missing_is_named_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: jax.export.Exported) -> bytes:
+        raise ImportError("Please install 'flatbuffers' in order to use Exported serialization")
+
+    monkeypatch.setattr(jax.export.Exported, "serialize", refuse)
+    with pytest.raises(ImportError, match=r"pip install 'tenax\[export\]'"):
+        save(export(nn.Linear(2, 2), (torch.ones(1, 2),)), tmp_path / "linear.zip")
+    assert not [*tmp_path.iterdir()]

@@ -397,6 +397,27 @@ def test_an_index_out_of_range_raises_when_the_call_is_done() -> None:
     torch.jax.synchronize()
 
 
+def test_explain_names_what_differed() -> None:
+    f = tenax.jit(lambda x, scale=1, **rest: x * scale)
+    x = torch.ones(2, 3, device="jax")
+    f(x)
+    f(x.T)
+    with torch.no_grad(), torch.autocast("jax", torch.bfloat16):
+        f(x.T)
+    f(x.double().requires_grad_(), 2)
+    f(x.double(), 2, other=[x])
+    f(x.double(), True)
+    reasons = [t.reason for t in tenax.explain(f).traces][1:]
+    assert reasons == [
+        "x was float32[2, 3] and is float32[3, 2] of strides (1, 3)",
+        "autocast of jax was off and is bfloat16; grad mode was on and is off",
+        "x was float32[3, 2] of strides (1, 3) and is float64[2, 3] that requires grad; autocast of jax was bfloat16 "
+        "and is off; grad mode was off and is on; 1 more",
+        "x was float64[2, 3] that requires grad and is float64[2, 3]; other[0] is new: float32[2, 3]",
+        "scale was 2 and is True; other[0] is gone",
+    ]
+
+
 def test_explain_says_why_and_what() -> None:
     forward = tenax.jit(nn.Linear(4, 4).to("jax"))
     for n in (2, 3):
@@ -404,9 +425,10 @@ def test_explain_says_why_and_what() -> None:
     explanation = tenax.explain(forward)
     assert [t.reason for t in explanation.traces] == [
         "its first call",
-        "arguments of another structure, shape, dtype or value",
+        "input was float32[2, 4] and is float32[3, 4]",
     ]
     assert len(explanation.programs) == 2 and explanation.programs[0].inputs == 3
+    assert repr(tenax._jit.jitted.compiled_of(forward)) == "<tenax.jit Linear: 2 programs>"
     assert explanation.programs[0].flops and explanation.programs[0].argument_bytes > 0
     assert "traced 2 times" in str(explanation)
     with pytest.raises(TypeError, match=r"expected what tenax\.jit gave"):
