@@ -17,6 +17,7 @@ from tenax.generated.table import ROWS
 ROOT = Path(__file__).parent.parent
 # Files of the repository that are pages of the site, and where they stand there.
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "ops_spec/README.md": "specs.md"}
+SHOWN = ("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*", "tests/distributed/restarted.py")
 RESULTS = max((ROOT / "tests/coverage/results").glob("torch-*.json"), key=lambda p: len(p.read_text()))
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
@@ -26,8 +27,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     added = {target: (ROOT / source).read_text() for source, target in PAGES.items()}
-    shown = ("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*")
-    sources = [path for where in shown for path in ROOT.glob(where) if path.is_file()]
+    sources = [path for where in SHOWN for path in ROOT.glob(where) if path.is_file()]
     added |= {f"source/{path.relative_to(ROOT)}.txt": path.read_text() for path in sources}
     for place, text in (added | catalogue()).items():
         files.append(File.generated(config, place, content=text))
@@ -56,6 +56,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             target = "index.md"
         else:
             target = f"source/{target}.txt"
+            if files.get_file_from_path(target) is None:
+                raise ValueError(f"{origin} links to {found[1]}, which is not part of the site; add it to SHOWN")
         up = "../" * place.count("/")
         return f"]({up}{target}{found[2] or ''})"
 
