@@ -73,39 +73,7 @@ _LAZY = {
 
 _MODULES = ("checkpoint", "compat", "data", "debug", "distributed", "export", "interop", "profiler", "sharding")
 
-__all__ = [
-    "CheckError",
-    "ScannedModule",
-    "Tensor",
-    "bucket",
-    "call_jax",
-    "checkpoint",
-    "compat",
-    "compilation_cache",
-    "data",
-    "debug",
-    "distributed",
-    "explain",
-    "export",
-    "from_jax",
-    "interop",
-    "j2t",
-    "jit",
-    "launch",
-    "lazy",
-    "mesh",
-    "pad",
-    "profiler",
-    "register_lowering",
-    "shard",
-    "sharding",
-    "sharding_of",
-    "sync",
-    "synchronize",
-    "t2j",
-    "to_jax",
-    "visualize_sharding",
-]
+__all__ = sorted([*_LAZY, *_MODULES, "Tensor", "synchronize"])
 
 
 if not TYPE_CHECKING:  # for a type checker, which knows the names from above, every misspelt name would exist
