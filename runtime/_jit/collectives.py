@@ -49,8 +49,9 @@ def collectives(text: str) -> tuple[Collective, ...]:
     for row in text.splitlines():
         if header := _COMPUTATION.match(row):
             computation = header[1]
-        match, scatter, chain = _COLLECTIVE.match(row), _SCATTER.search(row), _CHAIN.search(row)
-        if scatter:
+        match, scatter = _COLLECTIVE.match(row), _SCATTER.search(row)
+        chain = match and _CHAIN.search(row)
+        if scatter and scatter[1] in scattered:
             kind, amount = "reduce-scatter", scattered[scatter[1]]
         elif match is None or (chain and chain[1] in chains):
             continue
