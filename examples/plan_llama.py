@@ -2,6 +2,7 @@
 
     python examples/plan_llama.py               # 8B on 64 devices
     python examples/plan_llama.py --size 70B    # on 512
+    python examples/plan_llama.py --target "TPU v5p:4x4x4"    # by the compiler of TPUs: pip install 'tenax[targets]'
 
 The training step is compiled for a mesh of that many devices and never run: no tensor has memory. The layouts of
 `tenax.sharding` are compared, and a page of HTML shows the memory and each collective, with the line that needs it.
@@ -61,12 +62,14 @@ def build(layers: int, size: str) -> tuple[Callable[..., torch.Tensor], tuple[An
     return step, (tokens, tokens)
 
 
-def planned(size: str, layout: str, chip: str) -> StepPlan:
+def planned(size: str, layout: str, chip: str | None, target: str | None = None) -> StepPlan:
     """The plan of a model in a layout."""
     _, layers, devices, _ = SIZES[size]
+    if target is not None:
+        devices = len(tenax.target(target).devices)
     rules, model = LAYOUTS[layout]
     mesh = {"data": devices // model, "model": model}
-    return plan(partial(build, size=size), mesh, rules, chip=chip, layers=layers)
+    return plan(partial(build, size=size), mesh, rules, chip=chip, layers=layers, target=target)
 
 
 def comparison(plans: dict[str, StepPlan]) -> rich.table.Table:
@@ -94,12 +97,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", choices=SIZES, default="8B")
     parser.add_argument("--layout", choices=LAYOUTS, help="only this one")
-    parser.add_argument("--chip", default="H100")
+    parser.add_argument("--chip", help="for the times; by default H100, or that of the target")
+    parser.add_argument("--target", help='devices whose compiler compiles the step, such as "TPU v5p:4x4x4"')
     parser.add_argument("--html", type=Path, help="a folder for the pages")
     options = parser.parse_args()
     plans = {}
     for layout in [options.layout] if options.layout else LAYOUTS:
-        plans[layout] = found = planned(options.size, layout, options.chip)
+        chip = options.chip or (None if options.target else "H100")
+        plans[layout] = found = planned(options.size, layout, chip, options.target)
         rich.print(found, f"compiled in {found.seconds:.0f} s")
         if options.html:
             found.save(options.html / f"{options.size} {layout}.html".replace(" ", "_"))

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .interop import t2j as t2j
     from .interop.calls import call_jax as call_jax
     from .interop.scan import ScannedModule as ScannedModule
+    from .planning.programs import compile_for as compile_for
+    from .planning.targets import target as target
     from .sharding.current import mesh as mesh
     from .sharding.placing import shard as shard
     from .sharding.placing import sharding_of as sharding_of
@@ -54,6 +56,7 @@ _LAZY = {
     "CheckError": "errors",
     "call_jax": "interop.calls",
     "compilation_cache": "dispatch.jax_config",
+    "compile_for": "planning.programs",
     "from_jax": "trace.transfer",
     "explain": "_jit.explain",
     "j2t": "interop",
@@ -67,45 +70,14 @@ _LAZY = {
     "sync": "_lazy.mode",
     "sharding_of": "sharding.placing",
     "t2j": "interop",
+    "target": "planning.targets",
     "visualize_sharding": "sharding.visualize",
     "to_jax": "trace.transfer",
 }
 
 _MODULES = ("checkpoint", "compat", "data", "debug", "distributed", "export", "interop", "profiler", "sharding")
 
-__all__ = [
-    "CheckError",
-    "ScannedModule",
-    "Tensor",
-    "bucket",
-    "call_jax",
-    "checkpoint",
-    "compat",
-    "compilation_cache",
-    "data",
-    "debug",
-    "distributed",
-    "explain",
-    "export",
-    "from_jax",
-    "interop",
-    "j2t",
-    "jit",
-    "launch",
-    "lazy",
-    "mesh",
-    "pad",
-    "profiler",
-    "register_lowering",
-    "shard",
-    "sharding",
-    "sharding_of",
-    "sync",
-    "synchronize",
-    "t2j",
-    "to_jax",
-    "visualize_sharding",
-]
+__all__ = sorted([*_LAZY, *_MODULES, "Tensor", "synchronize"])
 
 
 if not TYPE_CHECKING:  # for a type checker, which knows the names from above, every misspelt name would exist

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -294,3 +294,30 @@ def changes() -> None:
     from .doctor import page
 
     typer.echo(page())
+
+
+@app.command("compile")
+def compile_(
+    build: Annotated[str, typer.Argument(help="module:function that returns a step and a tuple of its arguments.")],
+    target: Annotated[str, typer.Option(help='The devices, such as "TPU v5e:4x4".')],
+    mesh: Annotated[str, typer.Option(help="Axes over all devices: data=4,model=4; otherwise one device.")] = "",
+    fsdp: Annotated[str, typer.Option(help="The axis over which weights are split for data parallelism.")] = "",
+    tensor_parallel: Annotated[str, typer.Option(help="The axis over which projections are split.")] = "",
+) -> None:
+    """Compile a step for devices that need not exist, and show memory, kernels and collectives of the program.
+
+    The function is called with "meta" as the default device, so that nothing is allocated.
+    """
+    import torch
+
+    import tenax
+
+    module, _, name = build.partition(":")
+    sizes = {axis: int(size) for axis, _, size in (part.partition("=") for part in mesh.split(",") if part)}
+    rules: Any = tenax.sharding.fsdp(fsdp) if fsdp else {}
+    if tensor_parallel:
+        rules = tenax.sharding.tensor_parallel(tensor_parallel, fsdp=fsdp or None)
+    sys.path.insert(0, "")
+    with torch.device("meta"):
+        step, arguments = getattr(importlib.import_module(module), name)()
+    Console().print(tenax.compile_for(step, *arguments, target=target, mesh=sizes, rules=rules))

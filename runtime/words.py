@@ -14,6 +14,8 @@ import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
+from tenax.platforms import platform
+
 Array = jax.Array
 DType = np.dtype
 
@@ -111,6 +113,16 @@ def product_precision(dtype: DType = FLOAT32) -> str | None:
 
 # The number of devices that the arrays of the current trace may be on.
 mesh_devices: ContextVar[int] = ContextVar("devices of the mesh", default=1)
+
+
+@contextmanager
+def over_devices(count: int) -> Iterator[None]:
+    """Set `mesh_devices` for a trace."""
+    token = mesh_devices.set(count)
+    try:
+        yield
+    finally:
+        mesh_devices.reset(token)
 
 
 def dtype_of(x: Any) -> DType:
@@ -518,7 +530,7 @@ def double(x: Any) -> Any:
 
     Other platforms keep float32: TPUs emulate float64 with hundreds of operations a function, and GPUs are slow in it.
     """
-    return cast(x, FLOAT64) if getattr(x, "dtype", None) == FLOAT32 and jax.default_backend() == "cpu" else x
+    return cast(x, FLOAT64) if getattr(x, "dtype", None) == FLOAT32 and platform() == "cpu" else x
 
 
 def as_long(x: Any) -> Array:

@@ -6,11 +6,17 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..tracebacks import is_of_library
 
 _KINDS = "all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|collective-broadcast"
-_COLLECTIVE = re.compile(rf"^\s*(?:ROOT )?%\S+ = (.*?) ({_KINDS})(?:-start)?\(.*")
+_COLLECTIVE = re.compile(rf"^\s*(?:ROOT )?%\S+ = (.*?) ({_KINDS})(-start)?\(.*")
+# On TPUs, a reduce-scatter is a fusion of an all-reduce with a slice, and an asynchronous collective several operations
+# of one chain.
+_SCATTER = re.compile(r"calls=%(all-reduce-scatter[\w.]*)")
+_CHAIN = re.compile(r'channel_id=(\d+).*chain_id="\d+"')
+_GROUPS = re.compile(r"replica_groups=(?:\{\{([\d,]*)\}|\[\d+,(\d+)\])")
 _SHAPE = re.compile(r"\b(?:pred|[a-z]+?(\d+)\w*)\[([\d,]*)\]")
 _ROW = re.compile(r"^(\d+) (.*)$")
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%(\S+) \(.*\{$")
@@ -21,9 +27,9 @@ _FIELD = re.compile(r"(\w+)=(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One collective: its kind in XLA's terms, the bytes of its result per device, the modules that it belongs to, and
-    the source line, `file:line`; the last two are empty if XLA does not know them. A collective in a loop runs several
-    `times`; a loop of unknown length counts once."""
+    """One collective: its kind in XLA's terms, the bytes of its result per device (a reduce-scatter: of its operand),
+    the modules that it belongs to, and the source line, `file:line`; the last two are empty if XLA does not know them.
+    A collective in a loop runs several `times`; a loop of unknown length counts once."""
 
     kind: str
     bytes: int
@@ -38,20 +44,30 @@ def collectives(text: str) -> tuple[Collective, ...]:
     lines: dict[int, str] | None = None
     times: dict[str, int] = {}
     computation = ""
+    scattered: dict[str, int] = {}  # the bytes that each fused reduce-scatter reduces
+    chains: set[str] = set()
     for row in text.splitlines():
         if header := _COMPUTATION.match(row):
             computation = header[1]
-        match = _COLLECTIVE.match(row)
-        if match is None:
+        match, scatter = _COLLECTIVE.match(row), _SCATTER.search(row)
+        chain = match and _CHAIN.search(row)
+        if scatter and scatter[1] in scattered:
+            kind, amount = "reduce-scatter", scattered[scatter[1]]
+        elif match is None or (chain and chain[1] in chains):
             continue
+        elif computation.startswith("all-reduce-scatter"):
+            scattered[computation] = _bytes(match[1])
+            continue
+        else:
+            kind, amount = match[2], _bytes(match[1], match[3] and match[2] == "collective-permute")
+            amount *= _group_size(row) if kind == "reduce-scatter" else 1
+            chains |= {chain[1]} if chain else set()
         times = times or _times(text)
         lines = _lines(text) if lines is None else lines
         frame = re.search(r"stack_frame_id=(\d+)", row)
         scope = re.search(r'op_name="([^"]*)"', row)
         line = lines.get(int(frame[1]), "") if frame else ""
-        found.append(
-            Collective(match[2], _bytes(match[1]), _scope(scope[1]) if scope else "", line, times.get(computation, 1))
-        )
+        found.append(Collective(kind, amount, _scope(scope[1]) if scope else "", line, times.get(computation, 1)))
     return tuple(found)
 
 
@@ -79,16 +95,22 @@ def _scope(name: str) -> str:
     outer, several, names = name.partition("/(")
     for each in names[:-1].split(":") if several else [name]:
         parts = [*(outer.split("/") if several else ()), *each.lstrip("(").split("/")[:-1]]
-        scope = ".".join(part for part in parts if "(" not in part)
+        scope = ".".join(part for part in parts if not re.search(r"\(|^cond$|^branch_\d+_fun$", part))
         if scope:
             return scope
     return ""
 
 
-def _bytes(shapes: str) -> int:
-    """The size in bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`."""
+def _group_size(row: str) -> int:
+    """The number of devices among which a collective runs; 1 if the program does not list them."""
+    groups = _GROUPS.search(row)
+    return 1 if groups is None else int(groups[2]) if groups[2] else groups[1].count(",") + 1
+
+
+def _bytes(shapes: str, second: Any = False) -> int:
+    """The size in bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`, or of the second one."""
     total = 0
-    for bits, sizes in _SHAPE.findall(shapes):
+    for bits, sizes in _SHAPE.findall(shapes)[1:2] if second else _SHAPE.findall(shapes):
         total += (int(bits or 8) * math.prod(int(n) for n in sizes.split(",") if n) + 7) // 8
     return total
 

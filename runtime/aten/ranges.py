@@ -20,7 +20,8 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.signature import Signature
 from ..dtypes import numpy_dtype
 from ..holding import narrow, narrowed
-from ..storage.ordinals import current_index, device_index, jax_devices
+from ..platforms import platform
+from ..storage.ordinals import current_index, device_index
 from ..storage.placement import device_of, no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.tensors import wrap
@@ -64,7 +65,7 @@ def from_length(signature: Signature, end: str) -> Callable[[Values], Values | H
 
 def _made(start: str, step: str, count: int, dtype: np.dtype) -> jax.Array:
     """The array of a range. Its numbers are given as text, because 0.0, -0.0 and 0 are equal."""
-    if count * dtype.itemsize <= _SHORT and jax_devices()[0].platform == "cpu":
+    if count * dtype.itemsize <= _SHORT and platform() == "cpu":
         return _short(start, step, count, dtype)
     ends = np.asarray([_number(start, dtype), _number(step, dtype)])
     made: jax.Array = _long(count, dtype)(ends.view(np.uint32))[0]

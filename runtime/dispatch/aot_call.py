@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from .._jax import direct_call
+from ..platforms import platform
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
@@ -44,7 +45,7 @@ class AotCall:
             options: XLA compiler options.
         """
         self.donated = tuple(donated)
-        self.options = {**KEPT_BARRIERS.get(jax.default_backend(), {}), **(options or {})} or None
+        self.options = {**KEPT_BARRIERS.get(platform(), {}), **(options or {})} or None
 
         @wraps(function)
         def run(*arrays: jax.Array) -> Any:

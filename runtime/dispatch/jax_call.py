@@ -28,6 +28,7 @@ from .._torch.dispatcher import BelowAutograd
 from .._torch.functorch import add_batch_dim, enable_single_level_autograd_function, remove_batch_dim, vmap_level
 from ..dtypes import numpy_dtype, torch_dtype
 from ..float32_products import float32_products
+from ..platforms import platform
 from ..storage.ordinals import device_index
 from ..storage.placement import put
 from ..storage.random import next_key
@@ -203,14 +204,14 @@ def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
 
 
 def _split(f: int, wrt: tuple[int, ...], avals: Avals) -> Linearized:
-    key = f, wrt, avals, float32_products.in_effect
+    key = f, wrt, avals, float32_products.in_effect, platform()
     found = _splits.get(key)
     if found is None:
         found = _splits[key] = _linearize(*key)
     return found
 
 
-def _linearize(f: int, wrt: tuple[int, ...], avals: Avals, precision: str) -> Linearized:
+def _linearize(f: int, wrt: tuple[int, ...], avals: Avals, precision: str, on: str) -> Linearized:
     structs = [jax.ShapeDtypeStruct(tuple(shape), numpy_dtype(dtype)) for shape, dtype in avals]
     with jax.enable_x64(True), jax.default_matmul_precision(precision):
         closed, (outputs, pull) = jax.make_jaxpr(lambda *xs: _vjp(f, wrt, xs), return_shape=True)(*structs)
@@ -229,7 +230,7 @@ def _linearize(f: int, wrt: tuple[int, ...], avals: Avals, precision: str) -> Li
         return tuple(results[i] for i in kept)
 
     residuals = tuple(places[id(var)] for var in found[n:])
-    made = function_number(("forward", f, wrt, avals, precision), lambda: forward, f, lambda: ForwardOf(f, n))
+    made = function_number(("forward", f, wrt, avals, precision, on), lambda: forward, f, lambda: ForwardOf(f, n))
     return Linearized(f, wrt, made, outputs, residuals, tree)
 
 

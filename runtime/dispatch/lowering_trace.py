@@ -18,7 +18,7 @@ from ..storage.access import load, store, to_memory_order
 from ..storage.avals import meshes
 from ..storage.placement import pinned
 from ..storage.spec import Operand, TensorSpec
-from ..words import Number, default_float_is
+from ..words import Number, default_float_is, over_devices
 from .encode import EncodedCall
 from .operands import StaticValue
 from .shape_inference import WRONG_DTYPE, raise_matching_host_error, to_meta
@@ -32,7 +32,12 @@ def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> 
 
     @functools.wraps(function)
     def traced(*operands: Any) -> Any:
-        with jax.enable_x64(True), default_float_is(default_float), products_in(precision):
+        with (
+            jax.enable_x64(True),
+            default_float_is(default_float),
+            products_in(precision),
+            over_devices(meshes.devices),
+        ):
             if meshes.used or not jax.sharding.get_abstract_mesh().empty:
                 from ..trace.axes import with_automatic_axes
 

@@ -26,7 +26,7 @@ from ..storage.placement import no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, new_tensor, wrap
-from ..words import mesh_devices
+from ..words import over_devices
 from .dtype_support import check_dtypes
 from .encode import NO_KEY, draw_key_for
 from .jax_call import Arrays, call, function_number, shape_of
@@ -166,11 +166,8 @@ def function_of(
     """The lowering as a function of its tensor arguments; with `memory`, the axes of its results are in that order."""
 
     def function(*arrays: jax.Array) -> Arrays:
-        token = mesh_devices.set(devices)
-        try:
+        with over_devices(devices):
             return lowered(iter(arrays))
-        finally:
-            mesh_devices.reset(token)
 
     def lowered(rest: Iterator[jax.Array]) -> Arrays:
         keywords = signature.parameters(filled(form, rest))

@@ -18,6 +18,7 @@ import jax
 from jax.extend.core import Jaxpr, Var, jaxpr_as_fun
 from jax.extend.core.primitives import dot_general_p, reshape_p, transpose_p
 
+from ..platforms import platform
 from ..words import FEW_ROWS
 
 _barrier_p = jax.make_jaxpr(jax.lax.optimization_barrier)(0.0).eqns[0].primitive
@@ -36,7 +37,7 @@ def rewritten_products(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
-    cpu = jax.default_backend() == "cpu"
+    cpu = platform() == "cpu"
     equations: list[Any] = []
     sources: dict[Any, Any] = {}  # transposed variable -> its source
     results = [*jaxpr.outvars]

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.flash import AttentionInputs, How, flash
+from tenax.platforms import platform
 from tenax.words import BFLOAT16, BOOL, FLOAT32, Array, cast
 
 Kernel = Callable[[How, AttentionInputs], Array]
@@ -76,8 +77,8 @@ _tpu_flash.defvjp(_tpu_flash_fwd, _tpu_flash_bwd)
 
 def _pallas(how: How, x: AttentionInputs) -> Array:
     """Call the kernel of `jax.experimental.pallas.ops.tpu`, which needs a key and value head for each query head."""
-    if x.mask is not None or x.query.dtype not in (BFLOAT16, FLOAT32):
-        raise NotImplementedError("a mask that is not causal, or a dtype that TPUs do not multiply")
+    if x.mask is not None or x.query.dtype not in (BFLOAT16, FLOAT32) or how.devices > 1:
+        raise NotImplementedError("a mask that is not causal, a dtype that TPUs do not multiply, or a mesh")
     batch, heads, groups, length, size = x.query.shape
     query = x.query.reshape(batch, heads * groups, length, size)
     key, value = (jnp.repeat(a, groups, axis=1) for a in (x.key, x.value))
@@ -106,8 +107,8 @@ def attention(how: How, x: AttentionInputs) -> Array:
     def default(x: AttentionInputs) -> Array:
         return flash(how, x)[0]
 
-    found = None if how.scale is None else _KERNELS.get(jax.default_backend())
+    found = None if how.scale is None else _KERNELS.get(platform())
     if found is None or not _takes(found[1], how, x):
         return default(x)
-    platform, kernel = found
-    return lax.platform_dependent(x, default=default, **{platform: partial(kernel, how)})
+    rule, kernel = found
+    return lax.platform_dependent(x, default=default, **{rule: partial(kernel, how)})

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special
 
 from tenax.kernels.chebyshev import polynomial, series
 from tenax.kernels.wide import wide
+from tenax.platforms import platform
 from tenax.words import FLOAT32, Array, cast, double
 
 # ln Γ(1 + w) / w and ln Γ(2 + w) / w in 2w, for w in [-1/2, 1/2]: computed with mpmath at 50 digits by interpolation at
@@ -128,7 +128,7 @@ def lgamma(self: Array) -> Array:
     """
     if self.dtype != FLOAT32:
         return _lgamma(self)
-    return cast(_lgamma_of_single(double(self)), FLOAT32) if jax.default_backend() == "cpu" else lax.lgamma(self)
+    return cast(_lgamma_of_single(double(self)), FLOAT32) if platform() == "cpu" else lax.lgamma(self)
 
 
 @wide

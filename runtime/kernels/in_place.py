@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tenax.platforms import platform
 from tenax.words import place
 
 
@@ -28,7 +29,7 @@ def update(whole: jax.Array, part: jax.Array, starts: Sequence[Any]) -> jax.Arra
         starts: The first position of the window along each axis, from 0: integers or 0-d integer arrays. A window that
             would reach beyond the end of an axis is moved.
     """
-    if jax.default_backend() != "cpu" or not part.size:
+    if platform() != "cpu" or not part.size:
         return lax.dynamic_update_slice(whole, part, starts)
     if part.shape == whole.shape:
         return part

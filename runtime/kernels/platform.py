@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 from jax import lax
 
+from tenax.platforms import platform
 from tenax.words import COMPLEX128, Array, DType
 
 T = TypeVar("T")
@@ -32,15 +33,15 @@ def require_supported(name: str, values: Any) -> None:
     Raises:
         NotImplementedError: the platform's compiler lacks the operator or one of the dtypes.
     """
-    platform = jax.default_backend()
-    if platform not in LACKS:
+    lacks = LACKS.get(platform())
+    if lacks is None:
         return
     dtypes = {x.dtype for x in jax.tree.leaves(values) if isinstance(x, jax.Array)}
-    if name.partition(".")[0] not in LACKS[platform].operators:
-        dtypes &= LACKS[platform].dtypes
+    if name.partition(".")[0] not in lacks.operators:
+        dtypes &= lacks.dtypes
     if dtypes:
-        listed = ", ".join(sorted(map(str, dtypes)))
-        raise NotImplementedError(f"{name}: JAX's platform {platform!r} does not support it for {listed}; use the CPU")
+        listed, where = ", ".join(sorted(map(str, dtypes))), platform()
+        raise NotImplementedError(f"{name}: JAX's platform {where!r} does not support it for {listed}; use the CPU")
 
 
 def choose(cpu: Callable[..., T], elsewhere: Callable[..., T], *arrays: Array, symbolic: bool = False) -> T:

@@ -7,13 +7,14 @@ from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
-from jax.extend.core.primitives import conv_general_dilated_p, dot_general_p, scan_p
+from jax.extend.core.primitives import cond_p, conv_general_dilated_p, dot_general_p, scan_p
 
 from ..kernels.convolution.geometry import Geometry
 
 
 def flops_of_products(jaxpr: Jaxpr) -> int:
-    """Count two operations per multiply-add, including loops; a `while` loop of unknown length counts once.
+    """Count two operations per multiply-add, including loops; a `while` loop of unknown length counts once, and of
+    several branches, such as those for each platform, the largest.
 
     XLA's own count includes the body of every loop only once.
     """
@@ -24,7 +25,8 @@ def flops_of_products(jaxpr: Jaxpr) -> int:
             parts: list[Any] = jax.tree.leaves(list(equation.params.values()), is_leaf=_is_jaxpr)
             nested: list[Any] = [getattr(part, "jaxpr", part) for part in parts if _is_jaxpr(part)]
             times: int = equation.params["length"] if equation.primitive is scan_p else 1
-            total += times * sum(map(flops_of_products, nested))
+            counts = [*map(flops_of_products, nested)]
+            total += max(counts) if equation.primitive is cond_p else times * sum(counts)
         else:
             total += 2 * count
     return total

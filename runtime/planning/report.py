@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .result import PlanNumbers
+from .result import Exchange, PlanNumbers
 
 _SHOWN = 12  # lines of collectives in a table; an HTML page shows all
 _COLOURS = ("#4878a8", "#7aa6c2", "#c9d7e3", "#d9a25f", "#b8b8b8")
@@ -42,7 +42,7 @@ def title(plan: PlanNumbers) -> str:
     """A description of the mesh and of the source of the numbers."""
     mesh = ", ".join(f"{axis}={size}" for axis, size in plan.mesh.items())
     source = f"; {plan.layers[2]} layers, linearly from {plan.layers[0]} and {plan.layers[1]}" if plan.layers else ""
-    return f"{plan.devices} devices ({mesh}){source}"
+    return f"{plan.devices} devices ({mesh}){f' of {plan.target}' * bool(plan.target)}{source}"
 
 
 def rows_of_memory(plan: PlanNumbers) -> list[tuple[str, str]]:
@@ -65,16 +65,16 @@ def rows_of_times(plan: PlanNumbers) -> list[tuple[str, str]]:
     return [*rows, ("a step, at least", f"{1e3 * longest:.1f} ms, bound by {bound}")]
 
 
-def rows_of_exchanges(plan: PlanNumbers) -> list[tuple[str, ...]]:
+def rows_of_exchanges(exchanges: Sequence[Exchange]) -> list[tuple[str, ...]]:
     """Collectives, largest first."""
-    return [(e.kind, f"{e.times:.0f}", size(e.bytes), e.scope, e.line) for e in plan.exchanges]
+    return [(e.kind, f"{e.times:.0f}", size(e.bytes), e.scope, e.line) for e in exchanges]
 
 
 def as_text(plan: PlanNumbers) -> str:
     """The plan as plain text."""
     lines = [title(plan)]
     lines += [f"  {name}: {value}" for name, value in (*rows_of_memory(plan), *rows_of_times(plan))]
-    for kind, count, amount, scope, line in rows_of_exchanges(plan):
+    for kind, count, amount, scope, line in rows_of_exchanges(plan.exchanges):
         lines.append(f"  {count} of {kind}, {amount}{f' in {scope}' * bool(scope)}{f', {line}' * bool(line)}")
     return "\n".join(lines)
 
@@ -86,7 +86,7 @@ def as_tables(plan: PlanNumbers) -> Any:
     for name, value in (*rows_of_memory(plan), *rows_of_times(plan)):
         amounts.add_row(name, value)
     collectives = table.Table("collective", "times", "bytes", "module", "line")
-    rows = rows_of_exchanges(plan)
+    rows = rows_of_exchanges(plan.exchanges)
     for kind, count, amount, scope, line in rows[:_SHOWN]:
         collectives.add_row(kind, count, amount, scope, _short(line))
     if len(rows) > _SHOWN:
@@ -116,7 +116,7 @@ def _fragment(plan: PlanNumbers) -> str:
     )
     chip = f" on {html.escape(plan.chip.name)}" if plan.chip else ""
     amounts = "".join(_row(row) for row in (*rows_of_memory(plan), *rows_of_times(plan)))
-    exchanges = "".join(_row(row, 3) for row in rows_of_exchanges(plan))
+    exchanges = "".join(_row(row, 3) for row in rows_of_exchanges(plan.exchanges))
     over = "" if plan.fits in (None, True) else '<p class="over">The step does not fit into the memory of a device.</p>'
     head = "".join(f"<th>{name}</th>" for name in ("collective", "times", "bytes", "module", "line"))
     return (

@@ -62,6 +62,7 @@ class PlanNumbers:
     seconds: float  # for tracing and compiling
     chip: Chip | None = None
     layers: tuple[int, ...] = ()  # if extrapolated: the two compiled layer counts, and that of the plan
+    target: str = ""  # whose compiler compiled the step; that of the CPU if empty
 
     @property
     def devices(self) -> int:

@@ -1,19 +1,21 @@
-"""Stand-in arrays without memory of their own, which lay out a model from the "meta" device over a mesh.
+"""Stand-in arrays without memory of their own, which lay out a model from the "meta" device over devices.
 
-A program is compiled for arrays with shapes, dtypes and shardings, and is never run. So the shards of all arrays share
-one mapping of memory, as large as the largest shard. It is never read, so the operating system provides no pages.
+A program is compiled for arrays with shapes, dtypes and shardings, and is never run. So all arrays are on the host and
+share one mapping of memory, as large as the largest array. It is never read, so the operating system provides no pages.
+Only the avals of their cells name the devices, which need not exist.
 """
 
 from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import jax
 import numpy as np
 import torch
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import PartitionSpec
 from torch import nn
 
 from .._jit.optimizer_state import OptimizerStateInit
@@ -22,76 +24,113 @@ from .._jit.visitors import reach
 from .._torch import pytree
 from ..dtypes import numpy_dtype
 from ..sharding.checks import named_sharding
+from ..sharding.current import mesh as current_mesh
 from ..sharding.initialize import give_values, named_tensors
 from ..sharding.rules import Rules, spec_of
-from ..storage.avals import LazyFill
-from ..storage.tensors import cell_of
-from ..trace.transfer import from_jax
+from ..storage.avals import LazyFill, aval_of, meshes
+from ..storage.cell import Cell
+from ..storage.tensors import cell_of, covers_array, new_tensor
+from ..trace.data_swaps import swap
 
 
-class StandIns:
-    """Creates arrays without memory of their own on a mesh."""
+class StandIns(ExitStack):
+    """Lays out the state of a step over devices; when it is closed, the state is as it was."""
 
-    def __init__(self, mesh: Mesh) -> None:
-        self.mesh = mesh
+    def __init__(self, where: jax.sharding.Sharding, rules: Rules, batch: PartitionSpec) -> None:
+        """
+        Args:
+            where: one device, or the replicated sharding of a mesh.
+            rules: the sharding of the tensors of modules over the mesh.
+            batch: that of arguments.
+        """
+        super().__init__()
+        self.where, self.rules, self.batch = where, rules, batch
+        self.mesh: Any = getattr(where, "mesh", None)
+        if self.mesh is not None:
+            self.enter_context(current_mesh(self.mesh))
         self._memory = np.empty(0, np.uint8)
+        for name, value in (("used", False), ("devices", 1)):  # what this process computes on has no part in it
+            self.callback(setattr, meshes, name, getattr(meshes, name))
+            setattr(meshes, name, value)
 
-    def array(self, shape: tuple[int, ...], dtype: np.dtype, sharding: NamedSharding) -> jax.Array:
-        """An array of a shape and dtype, whose values must not be read."""
-        part = sharding.shard_shape(shape)
-        count = int(np.prod(part)) * dtype.itemsize
-        if count > self._memory.size:
-            self._memory = np.frombuffer(mmap.mmap(-1, count), np.uint8)
-        host = self._memory[:count].view(dtype).reshape(part)
-        with jax.enable_x64(True):
-            shards = [jax.device_put(host, device) for device in sharding.addressable_devices]
-            return jax.make_array_from_single_device_arrays(shape, sharding, shards)
-
-    def tensor(self, like: torch.Tensor, sharding: NamedSharding) -> torch.Tensor:
-        """A device tensor that replaces one on "meta"."""
-        return from_jax(self.array(tuple(like.shape), numpy_dtype(like.dtype), sharding))
-
-    def place(self, step: Any, arguments: Any, rules: Rules, batch: PartitionSpec) -> Any:
-        """Lay out the state that a step reaches: modules by the rules, optimizer state like its parameters.
+    def place(self, step: Any, arguments: Any) -> Any:
+        """Lay out the state that a step reaches: modules by the rules, optimizer state like its parameters, and what
+        else is on the device on each of the devices.
 
         Returns:
             The arguments, split by `batch` as far as they have its dimensions.
 
         Raises:
-            ValueError: a spec does not fit; or a tensor on "meta" belongs to no module.
+            ValueError: a spec does not fit; a tensor on "meta" belongs to no module; a tensor is on several devices.
         """
         graph = reach(function=step)
         for module in _outermost(graph):
             for name, tensor, owner in named_tensors(module):
+                spec = PartitionSpec() if self.mesh is None else spec_of(self.rules, name, tensor, owner, self.mesh)
                 if tensor.device.type == "meta":
-                    spec = spec_of(rules, name, tensor, owner, self.mesh)
-                    give_values(tensor, self.tensor(tensor, named_sharding(name, tensor.shape, spec, self.mesh)))
+                    made = self._stand_in(tensor)
+                    give_values(tensor, made)
+                    self.callback(swap, tensor, made)
+                if _is_on_device(tensor):
+                    self._place(tensor, name, spec)
         for path, tensor in graph.reached.tensors.values():
             if tensor.device.type == "meta":
-                raise ValueError(f"tenax.distributed.plan: {path} is on the device 'meta', and belongs to no module")
+                raise ValueError(f"{path} is on the device 'meta', and belongs to no module")
+            if _is_on_device(tensor):
+                self._lay_out(cell_of(tensor), self.where, path)
         self._make_optimizer_state(step)
-        return pytree.tree_map_only(torch.Tensor, lambda tensor: self._argument(tensor, batch), arguments)
+        return pytree.tree_map_only(torch.Tensor, self._argument, arguments)
 
-    def _argument(self, tensor: torch.Tensor, batch: PartitionSpec) -> torch.Tensor:
-        if tensor.device.type != "meta":
+    def _place(self, tensor: torch.Tensor, name: str, spec: PartitionSpec) -> None:
+        """Lay out a tensor of the device by a spec; a part of an array is on each of the devices."""
+        cell, where = cell_of(tensor), self.where
+        if self.mesh is not None and covers_array(tensor, cell):
+            where = named_sharding(name, tensor.shape, spec, self.mesh)
+        self._lay_out(cell, where, name)
+
+    def _argument(self, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type not in ("meta", "jax"):
             raise ValueError(
-                f"tenax.distributed.plan: an argument of shape {[*tensor.shape]} is on {tensor.device}; expected the "
-                "device 'meta', which is the default one within the function that builds the step"
+                f"an argument of shape {[*tensor.shape]} is on {tensor.device}; expected the device 'meta' or 'jax'"
             )
-        spec = PartitionSpec(*[*batch][: tensor.dim()])
-        return self.tensor(tensor, named_sharding("an argument", tensor.shape, spec, self.mesh))
+        given = tensor if _is_on_device(tensor) else self._stand_in(tensor).requires_grad_(tensor.requires_grad)
+        self._place(given, "an argument", PartitionSpec(*[*self.batch][: tensor.dim()]))
+        return given
+
+    def _stand_in(self, like: torch.Tensor) -> torch.Tensor:
+        return new_tensor(Cell(self._array(tuple(like.shape), numpy_dtype(like.dtype))), like.shape, like.dtype)
+
+    def _array(self, shape: tuple[int, ...], dtype: np.dtype) -> jax.Array:
+        """An array of a shape and dtype, whose values must not be read."""
+        count = int(np.prod(shape)) * dtype.itemsize
+        if count > self._memory.size:
+            self._memory = np.frombuffer(mmap.mmap(-1, count), np.uint8)
+        with jax.enable_x64(True):
+            return jax.device_put(self._memory[:count].view(dtype).reshape(shape), jax.devices("cpu")[0])
+
+    def _lay_out(self, cell: Cell, sharding: jax.sharding.Sharding, name: str) -> None:
+        """Let the aval of a cell say that its array has a sharding, unless it has one."""
+        if cell.aval.sharding is not None:
+            if cell.aval.sharding.device_set != self.where.device_set:
+                raise ValueError(f"{name} is on several devices; expected the device 'meta' or one device")
+        elif sharding.num_devices > 1:
+            self.callback(setattr, cell, "aval", cell.aval)
+            cell.aval = aval_of(cell.shape, cell.dtype, sharding)
 
     def _make_optimizer_state(self, step: Any) -> None:
+        optimizers = [optimizer for _, optimizer in reach(function=step).reached.optimizers.values()]
+        for optimizer in optimizers:
+            self.callback(optimizer.state.update, dict(optimizer.state))
+            self.callback(optimizer.state.clear)
         OptimizerStateInit(reach(function=step))
-        counts: dict[int, tuple[Any, jax.Array]] = {}  # step counts on one array stay on one
-        for _, optimizer in reach(function=step).reached.optimizers.values():
-            for state in optimizer.state.values():
-                for tensor in filter(_is_on_device, state.values()):
-                    cell = cell_of(tensor)
-                    if cell.content.__class__ is LazyFill or cell.aval.sharding is None:
-                        sharding = cell.aval.sharding or NamedSharding(self.mesh, PartitionSpec())
-                        old, new = cell.content, self.array(cell.shape, cell.dtype, sharding)
-                        cell.write(new if cell.shape else counts.setdefault(id(old), (old, new))[1])
+        for optimizer in optimizers:
+            for tensor in (t for state in optimizer.state.values() for t in state.values() if _is_on_device(t)):
+                cell = cell_of(tensor)
+                if cell.content.__class__ is LazyFill:
+                    sharding = cell.aval.sharding or self.where
+                    cell.write(self._array(cell.shape, cell.dtype))
+                    self._lay_out(cell, sharding, "")
+                self._lay_out(cell, self.where, "a state of the optimizer")
 
 
 def bytes_of_modules(step: Any) -> int:

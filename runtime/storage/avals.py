@@ -53,8 +53,8 @@ def aval_of(shape: tuple[int, ...], dtype: np.dtype, sharding: Any = None) -> Av
     if aval is None:
         with interning:
             aval = _avals.setdefault(key, Aval(*key))
-        if sharding is not None:
-            meshes.used, meshes.devices = True, max(meshes.devices, sharding.num_devices)
+    if sharding is not None:
+        meshes.used, meshes.devices = True, max(meshes.devices, sharding.num_devices)
     return aval
 
 

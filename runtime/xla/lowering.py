@@ -14,6 +14,7 @@ import jax
 
 from .. import patches
 from .._jax import mlir_context
+from ..platforms import platform
 from .options import KEPT_BARRIERS, Code, first_code
 
 _MOST = 128  # maximum programs per context, because it keeps their types and locations
@@ -46,7 +47,7 @@ patches.replace("jax._src.interpreters.mlir.make_ir_context", _make_ir_context)
 
 def compile_lowered(lowered: jax.stages.Lowered, options: dict[str, Any] | None = None) -> jax.stages.Compiled:
     """Compile a program; on the CPU in the forms that XLA's backend executes faster, which changes `lowered`."""
-    kept = KEPT_BARRIERS.get(jax.default_backend())
+    kept = KEPT_BARRIERS.get(platform())
     if kept is not None:
         from .cpu_forms import rewrite  # only when programs are compiled
 

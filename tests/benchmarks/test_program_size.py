@@ -1,4 +1,4 @@
-"""A compiled training step is as small a program as the same step written by hand in JAX."""
+"""A compiled training step is as small a program as the same step written by hand in JAX, on CPUs and on TPUs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 
 import jax
 import pytest
+import torch
+from jax.sharding import SingleDeviceSharding
 
+import tenax
 from benchmarks.models.cases import CASES, Case, gpt
 from benchmarks.models.programs import by_hand, in_torch
+from benchmarks.models.training import train_step
 from tenax._jit.jitted import compiled_of
 
 # XLA's CPU backend copies operands of products and convolutions into the layout that its libraries want, and torch's
@@ -58,3 +62,27 @@ def test_a_step_is_as_small_as_by_hand(case: Case) -> None:
     gradients = sum(1 for _ in module.parameters())
     batches = sum(name.endswith("num_batches_tracked") for name in module.state_dict())
     assert results <= theirs + gradients + batches + 1
+
+
+def instructions(text: str) -> int:
+    """The instructions of an optimized program, those within fusions included."""
+    return len(re.findall(r"^ +(?:ROOT )?%", text, re.M))
+
+
+# The program of ResNet-18, whose float32 convolutions take six passes, compiles for minutes.
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [c for c in MEASURED if c.name != "ResNet-18"], ids=lambda case: case.name)
+def test_a_step_for_tpus_is_as_small_as_by_hand(case: Case) -> None:
+    pytest.importorskip("libtpu", reason="the compiler of TPUs: pip install 'tenax[targets]'")
+    target = tenax.target("TPU v5e")
+    with jax.numpy_dtype_promotion("standard"):
+        written = by_hand(case, "training step")
+        place = SingleDeviceSharding(target.devices[0])
+        given = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=place), written.arguments())
+        hand = written.function.trace(*given).lower(lowering_platforms=("tpu",)).compile().as_text()
+    with torch.device("meta"):
+        module = case.module()
+    step = train_step(module, case.optimizer(module.parameters()))
+    ours = tenax.compile_for(step, *(t.to("meta") for t in case.batch()), target=target).text
+    assert instructions(ours) <= 1.1 * instructions(hand)
+    assert "f64[" not in ours

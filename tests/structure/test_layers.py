@@ -27,6 +27,7 @@ LAYERS = (
         "holding",
         "host_memory",
         "float32_products",
+        "platforms",
         "words",
         "kernels",
         "generated",

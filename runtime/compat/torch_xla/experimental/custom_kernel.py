@@ -13,6 +13,7 @@ import torch
 from jax.experimental.pallas import tpu as pltpu
 
 from ....interop.calls import call_jax
+from ....platforms import platform
 from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
 from ..missing import names_of
 
@@ -26,7 +27,7 @@ def _kernel(module: str, name: str) -> Callable[..., Any]:
 
 
 def _mode() -> Any:
-    return nullcontext() if jax.default_backend() == "tpu" else pltpu.force_tpu_interpret_mode()
+    return nullcontext() if platform() == "tpu" else pltpu.force_tpu_interpret_mode()
 
 
 def jax_import_guard() -> None:

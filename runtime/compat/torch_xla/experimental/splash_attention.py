@@ -14,6 +14,7 @@ import torch
 from jax.experimental.pallas.ops.tpu import splash_attention as splash
 
 from ....interop.calls import call_jax
+from ....platforms import platform
 from ..distributed.spmd.meshes import LogicalMesh
 from .custom_kernel import on_mesh
 
@@ -121,7 +122,7 @@ def _attend(arrays: Any, config: str, causal: bool, soft_cap: float | None) -> A
             q_seq_shards=1,
             block_sizes=options.blocks(q_length, kv_length),
             attn_logits_soft_cap=soft_cap,
-            interpret=jax.default_backend() != "tpu",
+            interpret=platform() != "tpu",
         )
         segments = None if ids is None else splash.SegmentIds(ids, ids)
         return jax.vmap(kernel)(q, k, v, segment_ids=segments)

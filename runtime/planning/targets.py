@@ -1,0 +1,88 @@
+"""`tenax.target`: devices that need not exist, for whose compiler programs can be made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import jax
+from jax.experimental import topologies
+
+from .chips import CHIPS, Chip
+
+# The kinds of TPU that libtpu compiles for, with the smallest topology of each.
+_SMALLEST = {"TPU v4": "2x2x1", "TPU v5e": "2x2", "TPU v5p": "2x2x1", "TPU v6e": "2x2"}
+# Without these, libtpu asks a metadata server for its machine, and takes a lock that keeps other processes out.
+_ENVIRONMENT = {
+    "TPU_SKIP_MDS_QUERY": "1",
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "TPU_ACCELERATOR_TYPE": "v5litepod-4",
+    "TPU_WORKER_HOSTNAMES": "localhost",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """The devices of a topology, which can be compiled for but not run on, and the figures of one of them."""
+
+    name: str
+    platform: str  # as JAX's lowering rules name it
+    devices: tuple[jax.Device, ...]
+    chip: Chip
+
+
+@cache
+def target(name: str) -> Target:
+    """A topology of TPUs that need not exist, for `tenax.compile_for` and `tenax.distributed.plan`.
+
+    Its compiler is in the package libtpu, which `pip install 'tenax[targets]'` adds. While libtpu is loaded, the
+    environment variables TPU_SKIP_MDS_QUERY, ALLOW_MULTIPLE_LIBTPU_LOAD, TPU_ACCELERATOR_TYPE and TPU_WORKER_HOSTNAMES
+    are set, unless they are already.
+
+    Args:
+        name: a kind of TPU (v4, v5e, v5p or v6e) with a topology, such as "TPU v5e:4x4" or "TPU v5p:8x8x8". Without
+            a topology it is the smallest one of that kind, of four chips.
+
+    Raises:
+        ValueError: the kind is not known, or it has no such topology.
+        NotImplementedError: it is a GPU.
+        ImportError: libtpu is missing.
+    """
+    kind, _, topology = name.partition(":")
+    if kind in CHIPS and not kind.startswith("TPU"):
+        raise NotImplementedError(f"tenax.target: {name!r} is a GPU; JAX compiles for GPUs only where there is one")
+    if kind not in _SMALLEST:
+        known = ", ".join(map(repr, _SMALLEST))
+        raise ValueError(f"tenax.target: {name!r} is not known; expected one of {known}, and a topology: 'TPU v5e:4x4'")
+    if find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
+        raise ImportError(f"tenax.target: {name!r} needs the package libtpu; expected pip install 'tenax[targets]'")
+    described = f"{kind.removeprefix('TPU ')}:{topology or _SMALLEST[kind]}"
+    options = {"chip_config_name": "megacore"} if kind == "TPU v4" else {}  # otherwise a device is half of a chip
+    try:
+        with _environment(_ENVIRONMENT):
+            devices = topologies.get_topology_desc(described, "tpu", **options).devices
+    except jax.errors.JaxRuntimeError as error:
+        raise ValueError(f"tenax.target: {name!r} is no topology of these chips: {error}") from error
+    return Target(name, "tpu", tuple(devices), CHIPS[kind])
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set those of the environment variables that are not set."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def target_of(which: Any) -> Target:
+    """A target by its name; a `Target` is returned unchanged."""
+    return which if isinstance(which, Target) else target(which)

@@ -1,0 +1,188 @@
+"""Programs for TPUs that this machine lacks, from their own compiler, and plans on their topologies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from jax.sharding import PartitionSpec as P
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+from typer.testing import CliRunner
+
+import tenax
+from tenax.cli import app
+from tenax.distributed import plan
+from tenax.errors import TraceError
+from tenax.platforms import made_for, platform
+from tenax.sharding import fsdp
+from tests.helpers.processes import run
+
+pytest.importorskip("libtpu", reason="the compiler of TPUs: pip install 'tenax[targets]'")
+TPU = "TPU v5e:2x2"
+WIDTH = 512
+
+
+def perceptron(device: str) -> tuple[nn.Module, torch.optim.Optimizer, Callable[..., torch.Tensor], tuple[Any, ...]]:
+    with torch.device(device):
+        model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 10))
+        batch = torch.zeros(32, WIDTH), torch.zeros(32, dtype=torch.long)
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    def step(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return model, optimizer, step, batch
+
+
+def build() -> tuple[Callable[..., torch.Tensor], tuple[Any, ...]]:
+    _, _, step, batch = perceptron("meta")
+    return step, batch
+
+
+def heads(requires_grad: bool = False) -> list[torch.Tensor]:
+    shape = 2, 4, 256, 64
+    return [torch.zeros(shape, dtype=torch.bfloat16, device="meta", requires_grad=requires_grad) for _ in "qkv"]
+
+
+def test_attention_in_bfloat16_is_the_flash_kernel_of_tpus() -> None:
+    def gradients(*inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.autograd.grad(scaled_dot_product_attention(*inputs, is_causal=True).float().sum(), inputs)
+
+    forward = tenax.compile_for(scaled_dot_product_attention, *heads(), target=TPU)
+    assert forward.kernels == {"tpu_custom_call": 1}
+    assert forward.memory.batch == 3 * forward.memory.results == 3 * 2 * 4 * 256 * 64 * 2
+    assert tenax.compile_for(gradients, *heads(True), target=TPU).kernels["tpu_custom_call"] == 3
+
+
+def test_attention_over_a_mesh_is_none_of_these_kernels() -> None:
+    attention = scaled_dot_product_attention
+    assert tenax.compile_for(attention, *heads(), target=TPU).kernels == {"tpu_custom_call": 1}
+    program = tenax.compile_for(attention, *heads(), target=TPU, mesh={"data": 2, "model": 2})
+    assert "tpu_custom_call" not in program.kernels  # XLA cannot partition it
+
+
+def test_a_training_step_has_no_64_bit_values_but_the_labels() -> None:
+    _, _, step, batch = perceptron("meta")
+    program = tenax.compile_for(tenax.jit(step), *batch, target=TPU)
+    wide = re.findall(r"\b([a-z]+)(?:64|128)\[", program.text)
+    assert set(wide) == {"s"}
+    assert len(wide) == 3  # an argument, and what splits it into 32 bits
+    weights = 4 * (WIDTH * WIDTH + WIDTH + 10 * WIDTH + 10)
+    assert (program.memory.weights, program.memory.total > 3 * weights) == (weights, True)
+    assert program.flops == 2 * 32 * WIDTH * (2 * WIDTH + 3 * 10)
+    assert program.cost["bytes accessed"] > weights
+    assert "products, in all" in str(program)
+
+
+@pytest.mark.parametrize("device", ["meta", "jax"])
+def test_state_is_as_it_was(device: str) -> None:
+    model, optimizer, step, batch = perceptron(device)
+    before = [p.detach().clone() for p in model.parameters()]
+    tenax.compile_for(step, *batch, target=TPU)
+    assert not optimizer.state
+    for parameter, old in zip(model.parameters(), before, strict=True):
+        assert parameter.device.type == device
+        assert parameter.grad is None
+        if device == "jax":
+            assert torch.equal(parameter, old)
+    if device == "jax":
+        compiled = tenax.jit(step)
+        first = compiled(*batch).item()
+        assert compiled(*batch).item() < first
+
+
+def test_programs_of_the_device_and_of_a_target_are_traced_apart() -> None:
+    x = torch.rand(1000, device="jax") * 5
+    expected = torch.lgamma(x).cpu()
+    program = tenax.compile_for(torch.lgamma, x, target=TPU)
+    assert "f64[" not in program.text  # the CPU computes it in float64
+    assert torch.equal(torch.lgamma(x).cpu(), expected)
+    assert torch.equal(tenax.jit(torch.lgamma)(x).cpu(), expected)
+    with made_for("tpu"):
+        assert platform() == "tpu"
+    assert platform() == "cpu"
+
+
+def test_what_does_not_fit_raises_the_bytes_and_the_limit() -> None:
+    x = torch.zeros(1 << 16, 1 << 16, dtype=torch.bfloat16, device="meta")
+    with pytest.raises(torch.OutOfMemoryError, match=r"\(32.00G\) exceeds available HBM \(15.75G\)"):
+        tenax.compile_for(lambda x, y: x @ y @ x @ y, x, x, target=TPU)
+
+
+def test_errors_name_what_is_expected() -> None:
+    with pytest.raises(ValueError, match="'TPU v99' is not known; expected one of 'TPU v4', 'TPU v5e'"):
+        tenax.target("TPU v99")
+    with pytest.raises(ValueError, match="'TPU v5e:3x5' is no topology of these chips"):
+        tenax.target("TPU v5e:3x5")
+    with pytest.raises(NotImplementedError, match="'H100' is a GPU"):
+        tenax.target("H100")
+    x = torch.zeros(4, device="meta")
+    with pytest.raises(TraceError, match=r"test_targets\.py"):
+        tenax.compile_for(lambda x: x.item(), x[0], target=TPU)
+    with pytest.raises(ValueError, match="is on cpu; expected the device 'meta' or 'jax'"):
+        tenax.compile_for(torch.sin, torch.zeros(4), target=TPU)
+    with pytest.raises(ValueError, match=r"a mesh of 3 devices \({'data': 3}\); expected 4"):
+        tenax.compile_for(torch.sin, x, target=TPU, mesh={"data": 3})
+
+
+def test_a_plan_on_a_topology_has_the_collectives_of_its_compiler() -> None:
+    found = plan(build, {"data": 8}, fsdp("data"), target="TPU v5e:2x4")
+    kinds = {e.kind: e for e in found.exchanges}
+    assert __file__ in kinds["all-gather"].line and __file__ in kinds["all-reduce"].line
+    assert found.memory.weights * 8 < 4 * (WIDTH * WIDTH + 11 * WIDTH) + 8 * 4 * (WIDTH + 10) + 1
+    assert found.chip is not None and found.chip.name == "TPU v5e"
+    assert "8 devices (data=8) of TPU v5e:2x4" in str(found)
+    with pytest.raises(ValueError, match="a mesh of 4 devices"):
+        plan(build, {"data": 4}, fsdp("data"), target="TPU v5e:2x4")
+
+
+@pytest.mark.slow
+def test_a_llama_gathers_weights_and_scatters_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    import plan_llama
+
+    found = plan_llama.planned("tiny", "fsdp", None, "TPU v5e:2x4")
+    kinds: dict[str, float] = {}
+    for each in found.exchanges:
+        kinds[each.kind] = kinds.get(each.kind, 0) + each.bytes
+    parameters = found.memory.weights * 8 / 4
+    assert kinds["all-gather"] > 2 * parameters  # in bfloat16
+    assert kinds["reduce-scatter"] > 2 * parameters
+    assert any(e.kind == "all-gather" and e.scope == "model.layers.*.attention.q_proj" for e in found.exchanges)
+
+
+def test_a_model_on_the_device_is_laid_out_over_the_topology() -> None:
+    model, _, step, batch = perceptron("jax")
+    program = tenax.compile_for(
+        step, *batch, target=TPU, mesh={"data": 2, "model": 2}, rules={"0.weight": P("model", None)}
+    )
+    assert program.memory.weights == 4 * (WIDTH * WIDTH / 2 + WIDTH + 10 * WIDTH + 10)
+    assert tenax.sharding_of(model[0].weight).num_devices == 1
+
+
+def test_the_command_prints_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "made_for_tpus.py").write_text("from tests.planning.test_targets import build\n")
+    result = CliRunner().invoke(
+        app, ["compile", "made_for_tpus:build", "--target", TPU, "--mesh", "data=4", "--fsdp", "data"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "TPU v5e:2x2 (data=4)" in result.output and "all-gather" in result.output
+
+
+def test_importing_tenax_does_not_load_the_compiler() -> None:
+    program = """
+import sys, tenax, torch
+tenax.jit(lambda x: x + 1)(torch.ones(2, device="jax"))
+print("libtpu.so" in open("/proc/self/maps").read(), "tenax.planning" in sys.modules)
+"""
+    assert run(program, env={"JAX_PLATFORMS": "cpu", "PATH": "/usr/bin"}).stdout == "False False\n"
