@@ -11,7 +11,9 @@ TEST_ENV := XLA_FLAGS="$(FLAGS) $(XLA_FLAGS)" OMP_NUM_THREADS=1
 # digits runs with the default emitters. From JAX 0.11.1 on, XLA has no older ones, and an unknown flag ends the process.
 FAST = $(if $(shell ls -d $(VENV)/lib/python3.*/site-packages/jaxlib-0.10.* 2>/dev/null),--xla_cpu_use_fusion_emitters=false) \
 	--xla_cpu_parallel_codegen_split_count=1
-FAST_ENV = XLA_FLAGS="$(FLAGS) $(FAST) $(XLA_FLAGS)" OMP_NUM_THREADS=1
+# The compiler of TPUs, not where JAX would look for it: JAX would try to start a TPU in every process.
+LIBTPU := $(VENV)/libtpu/libtpu/libtpu.so
+FAST_ENV = XLA_FLAGS="$(FLAGS) $(FAST) $(XLA_FLAGS)" OMP_NUM_THREADS=1 TENAX_LIBTPU="$(CURDIR)/$(LIBTPU)"
 DIGITS := tests/kernels/test_numerics.py
 WORKERS ?= 2
 # constraints.txt pins one tested set. `make test VENV=build/venv-2.15 TORCH=2.15.0` runs the tests on other releases;
@@ -41,19 +43,19 @@ test-all: $(STAMP)
 
 # The tests nearest to what changed since BASE, for three minutes.
 BASE ?= main
-affected: $(STAMP)
+affected: $(STAMP) $(LIBTPU)
 	$(FAST_ENV) $(BIN)/python -m tests.affected --base $(BASE)
 
 # `make test-quick FILES="tests/dispatch/test_out_arguments.py tests/dispatch/test_foreach.py"`
 FILES ?= $(error FILES names the test files to run)
-test-quick: $(STAMP)
+test-quick: $(STAMP) $(LIBTPU)
 	$(FAST_ENV) $(BIN)/python -m pytest -q -m "not slow" $(FILES)
 
-pytest: $(STAMP)
+pytest: $(STAMP) $(LIBTPU)
 	@status=0; $(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore $(DIGITS) || status=1; \
 		$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) $(DIGITS) && exit $$status
 
-slow: $(STAMP)
+slow: $(STAMP) $(LIBTPU)
 	$(FAST_ENV) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow
 
 generate: $(STAMP)
@@ -141,3 +143,9 @@ $(STAMP): pyproject.toml constraints.txt
 	sed -e '' $(PINS) constraints.txt > $@.constraints
 	$(BIN)/python -m pip install --quiet -c $@.constraints -e '.[test]'
 	touch $@
+
+# The release that `jax[tpu]` names; where it does not exist, the tests that need it are skipped.
+$(LIBTPU): $(STAMP)
+	-$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(VENV)/libtpu "$$($(BIN)/python -c \
+		'from importlib.metadata import requires; print(*(r.partition(";")[0] for r in requires("jax") if "libtpu" in r))')"
+	-touch $@

@@ -9,8 +9,6 @@ gc.disable()  # until the tests are collected
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TENAX_TRACEBACK", "full")
 os.environ.setdefault("TENAX_QUIET", "1")  # tests read what a program prints
-os.environ.setdefault("TPU_ACCELERATOR_TYPE", "v5litepod-4")  # otherwise libtpu complains where there is no TPU
-os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
 os.environ.setdefault("TENAX_CACHE", "0")  # neither the programs of the user nor those of an earlier run are met
 flags = os.environ.get("XLA_FLAGS", "")
 if "xla_force_host_platform_device_count" not in flags:

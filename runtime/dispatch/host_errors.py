@@ -54,7 +54,7 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
     except Exception as failed:  # perhaps only because of the zeros, so the actual values decide, if they are known
         if not no_jax_trace():
             of_zeros = type(failed).__name__ == "LinAlgError" or str(failed) == _OF_ZEROS
-            raise (refused if of_zeros else failed) from None
+            raise (refused if of_zeros or isinstance(refused, NotImplementedError) else failed) from None
         try:
             found = signature.call(_to_host(values, blank=False))
         except Exception as error:

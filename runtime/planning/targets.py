@@ -40,9 +40,10 @@ class Target:
 def target(name: str) -> Target:
     """A topology of TPUs that need not exist, for `tenax.compile_for` and `tenax.distributed.plan`.
 
-    Its compiler is in the package libtpu, which `pip install 'tenax[targets]'` adds. While libtpu is loaded, the
-    environment variables TPU_SKIP_MDS_QUERY, ALLOW_MULTIPLE_LIBTPU_LOAD, TPU_ACCELERATOR_TYPE and TPU_WORKER_HOSTNAMES
-    are set, unless they are already.
+    Its compiler is in the package libtpu, which `pip install 'tenax[targets]'` adds; or the environment variable
+    TENAX_LIBTPU names the file libtpu.so, wherever it is. While it is loaded, the variables TPU_LIBRARY_PATH,
+    TPU_SKIP_MDS_QUERY, ALLOW_MULTIPLE_LIBTPU_LOAD, TPU_ACCELERATOR_TYPE and TPU_WORKER_HOSTNAMES are set, unless they
+    are already.
 
     Args:
         name: a kind of TPU (v4, v5e, v5p or v6e) with a topology, such as "TPU v5e:4x4" or "TPU v5p:8x8x8". Without
@@ -59,16 +60,25 @@ def target(name: str) -> Target:
     if kind not in _SMALLEST:
         known = ", ".join(map(repr, _SMALLEST))
         raise ValueError(f"tenax.target: {name!r} is not known; expected one of {known}, and a topology: 'TPU v5e:4x4'")
-    if find_spec("libtpu") is None and "TPU_LIBRARY_PATH" not in os.environ:
+    compiler = library()
+    if compiler is None:
         raise ImportError(f"tenax.target: {name!r} needs the package libtpu; expected pip install 'tenax[targets]'")
     described = f"{kind.removeprefix('TPU ')}:{topology or _SMALLEST[kind]}"
     options = {"chip_config_name": "megacore"} if kind == "TPU v4" else {}  # otherwise a device is half of a chip
     try:
-        with _environment(_ENVIRONMENT):
+        with _environment(_ENVIRONMENT | {"TPU_LIBRARY_PATH": compiler}):
             devices = topologies.get_topology_desc(described, "tpu", **options).devices
     except jax.errors.JaxRuntimeError as error:
         raise ValueError(f"tenax.target: {name!r} is no topology of these chips: {error}") from error
     return Target(name, "tpu", tuple(devices), CHIPS[kind])
+
+
+def library() -> str | None:
+    """The file of the compiler of TPUs; None if there is none."""
+    named = os.environ.get("TENAX_LIBTPU")
+    if named is None and (package := find_spec("libtpu")) is not None:
+        named = os.path.join(*(package.submodule_search_locations or ()), "libtpu.so")
+    return named if named is not None and os.path.exists(named) else None
 
 
 @contextmanager

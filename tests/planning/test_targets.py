@@ -18,11 +18,13 @@ import tenax
 from tenax.cli import app
 from tenax.distributed import plan
 from tenax.errors import TraceError
+from tenax.planning.targets import library
 from tenax.platforms import made_for, platform
 from tenax.sharding import fsdp
 from tests.helpers.processes import run
 
-pytest.importorskip("libtpu", reason="the compiler of TPUs: pip install 'tenax[targets]'")
+if library() is None:
+    pytest.skip("the compiler of TPUs is not installed", allow_module_level=True)
 TPU = "TPU v5e:2x2"
 WIDTH = 512
 
