@@ -77,10 +77,8 @@ _LAZY = {
 
 _MODULES = ("checkpoint", "compat", "data", "debug", "distributed", "export", "interop", "profiler", "sharding")
 
-__all__ = sorted([*_LAZY, *_MODULES, "Tensor", "synchronize"])
-
-
 if not TYPE_CHECKING:  # for a type checker, which knows the names from above, every misspelt name would exist
+    __all__ = sorted([*_LAZY, *_MODULES, "Tensor", "synchronize"])
 
     def __getattr__(name: str) -> Any:
         import importlib
@@ -96,9 +94,8 @@ if not TYPE_CHECKING:  # for a type checker, which knows the names from above, e
             return importlib.import_module(f".{name}", __name__)
         raise AttributeError(f"module 'tenax' has no attribute {name!r}")
 
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    def __dir__() -> list[str]:
+        return [*__all__, "__version__"]
 
 
 _install()
