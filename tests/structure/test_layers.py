@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -160,6 +162,15 @@ def test_a_folder_of_tests_is_named_after_the_folder_that_it_tests() -> None:
     folders = {p.relative_to(root / "tests").parts[0] for p in (root / "tests").glob("*/**/test_*.py")}
     tested = {p.name.removeprefix("_") for p in (*root.iterdir(), *RUNTIME.iterdir()) if p.is_dir()}
     assert folders - tested == {"ecosystem", "harness", "structure"}
+
+
+def test_a_bare_import_of_torch_is_thin() -> None:
+    program = "import sys, torch; print(*(m for m in sys.modules if m.split('.')[0] in ('tenax', 'jax', 'ml_dtypes')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = [m.removeprefix("tenax").lstrip(".") for m in done.stdout.split()]
+    assert set(loaded) <= MODULES.keys()
+    lines = sum(len(MODULES[m].read_text().splitlines()) for m in loaded)
+    assert lines <= 1203, f"`import torch` imports {lines} lines of the runtime; expected 1203 at most"
 
 
 EAGER = """
