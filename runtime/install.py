@@ -59,6 +59,7 @@ def install() -> None:
     registration.register_first()
     entry.install()
     process_groups.install()
+    patches.check_from_here()
     after_import("jax", _install_jax_protocols)
     for module, (part, name) in _CALLED.items():
         after_import(module, functools.partial(_call, part, name))
@@ -80,7 +81,6 @@ def _install_rest() -> None:
     from .device import allocator, fork, signals, storage_methods, tensor
     from .trace import autograd_engine, device_guard
 
-    patches.load_table()
     backend.set_guard_method(device_guard.method(PRIVATE_USE_1))
     for part in (allocator, autograd_engine, storage_methods, tensor, signals):
         part.install()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pkgutil import resolve_name
 from typing import Any
 
-_rows: set[str] | None = None  # the paths of the table, once it is loaded
+_checks = False  # not while `import tenax` replaces attributes
 _ABSENT = object()
 _made: dict[str, Any] = {}  # the replacement at each path
 
@@ -21,7 +21,7 @@ def owner_of(path: str) -> tuple[Any, str]:
     Raises:
         LookupError: the attribute is not in the table.
     """
-    if _rows is not None and path not in _rows:
+    if _checks and path not in _table():
         raise LookupError(f"{path} is replaced, but tenax.changes.PATCHES has no row for it")
     owner, _, name = path.rpartition(".")
     return _resolved(owner), name
@@ -30,14 +30,21 @@ def owner_of(path: str) -> tuple[Any, str]:
 _resolved = functools.cache(resolve_name)
 
 
-def load_table() -> None:
-    """Load the table with the first use of the device, and check what was replaced without it."""
-    global _rows
+@functools.cache
+def _table() -> set[str]:
+    """The paths of the table, loaded for the first replacement after `import tenax`, whose own are checked then."""
     from .changes import PATCHES
 
-    _rows = {path for row in PATCHES if row.of == "itself" for path in row.paths}
-    for path in _made:
-        owner_of(path)
+    paths = {path for row in PATCHES if row.of == "itself" for path in row.paths}
+    if unknown := _made.keys() - paths:
+        raise LookupError(f"{sorted(unknown)} are replaced, but tenax.changes.PATCHES has no rows for them")
+    return paths
+
+
+def check_from_here() -> None:
+    """Refuse attributes that are not in the table."""
+    global _checks
+    _checks = True
 
 
 def replace(path: str, new: Any) -> Any:

@@ -170,7 +170,7 @@ def test_a_bare_import_of_torch_is_thin() -> None:
     loaded = [m.removeprefix("tenax").lstrip(".") for m in done.stdout.split()]
     assert set(loaded) <= MODULES.keys()
     lines = sum(len(MODULES[m].read_text().splitlines()) for m in loaded)
-    assert lines <= 1203, f"`import torch` imports {lines} lines of the runtime; expected 1203 at most"
+    assert lines <= 1210, f"`import torch` imports {lines} lines of the runtime; expected 1210 at most"
 
 
 EAGER = """
