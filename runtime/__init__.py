@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if __name__ != "tenax":
     raise ImportError(f"this package is imported as tenax, not as {__name__}; expected: import tenax")
 
-from .device.tensor import Tensor as Tensor
-from .device.torch_jax import synchronize as synchronize
 from .install import install as _install
 
 if TYPE_CHECKING:
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
     from ._lazy.mode import lazy as lazy
     from ._lazy.mode import sync as sync
     from .aten.custom_ops import register_lowering as register_lowering
+    from .device.tensor import Tensor as Tensor
+    from .device.torch_jax import synchronize as synchronize
     from .dispatch.jax_config import compilation_cache as compilation_cache
     from .distributed.launch import launch as launch
     from .errors import CheckError as CheckError
@@ -49,9 +49,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Names whose modules need JAX, imported on first access.
+# Names that are imported on first access, with their modules; those of `device` do not need JAX.
 _LAZY = {
     "ScannedModule": "interop.scan",
+    "Tensor": "device.tensor",
     "bucket": "_jit.buckets",
     "CheckError": "errors",
     "call_jax": "interop.calls",
@@ -68,6 +69,7 @@ _LAZY = {
     "register_lowering": "aten.custom_ops",
     "shard": "sharding.placing",
     "sync": "_lazy.mode",
+    "synchronize": "device.torch_jax",
     "sharding_of": "sharding.placing",
     "t2j": "interop",
     "target": "planning.targets",
@@ -84,9 +86,10 @@ if not TYPE_CHECKING:  # for a type checker, which knows the names from above, e
         import importlib
 
         if name in _LAZY:
-            from .aten.registration import register_all
+            if not _LAZY[name].startswith("device."):
+                from .aten.registration import register_all
 
-            register_all()
+                register_all()
             value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
             globals()[name] = value
             return value

@@ -80,9 +80,9 @@ def broken_entries() -> list[str]:
 
 def _knows_storages() -> bool:
     from ._torch.device import storage_packages
-    from .device import storage_methods
+    from .device import entry
 
-    return any(entry[1] is storage_methods.location for entry in storage_packages)
+    return any(package[1] is entry.location for package in storage_packages)
 
 
 def _name_is_ours() -> bool:

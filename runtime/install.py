@@ -1,8 +1,9 @@
 """The composition root: assembles the layers and connects the parts that are loaded on first use.
 
-`import tenax` calls `install`, which registers the device with torch without importing JAX. Once any library imports
-JAX, JAX's functions accept device tensors and torch's functions accept JAX arrays. The first device tensor registers
-every operator (`aten.registration`); the first sparse operation registers the sparse layouts.
+`import tenax`, which a bare `import torch` may run, calls `install`. Without importing JAX, it registers the device
+with torch and replaces what a program may call before its first device tensor. Once any library imports JAX, JAX's
+functions accept device tensors and torch's functions accept JAX arrays. The first device tensor registers every
+operator (`aten.registration`) and replaces the rest; the first sparse operation registers the sparse layouts.
 """
 
 from __future__ import annotations
@@ -14,24 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 from . import patches
-from ._torch import frames, meta_kernels, tensors
+from ._torch import late_modules
+from ._torch.device import PRIVATE_USE_1
 from .aten import registration
-from .device import (
-    accelerator,
-    after_import,
-    allocator,
-    backend,
-    fork,
-    generator,
-    module_moves,
-    process_groups,
-    serialization,
-    signals,
-    storage_methods,
-    tensor,
-)
+from .device import backend, entry, process_groups
+from .device.after_import import after_import
 from .releases import check_release
-from .trace import autograd_engine
 
 _installed = False
 
@@ -45,11 +34,18 @@ _LIBRARIES = {
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
     "safetensors.torch": "safetensors",
 }
-_DELEGATED = (  # functions of modules that torch imports lazily, and the modules with tenax's replacements
-    (*tensors.JAGGED_ATTENTION, "tenax.sparse.jagged"),
-    (*tensors.RING_ATTENTION, "tenax.distributed.ring_attention"),
-    (*frames.INDUCTOR, "tenax.compile.default_backend"),
-)
+# Modules that torch imports lazily, and what follows their import: the call of a function of tenax, or the replacement
+# of functions by those of a module of tenax.
+_CALLED = {
+    late_modules.TRACE_RULES: ("_torch.frames", "skip_frames"),
+    late_modules.OPTIMIZERS: ("_torch.frames", "keep_traced_counters"),
+    "torch.nn.attention.flex_attention": ("aten.flex_attention", "install"),
+}
+_DELEGATED = {
+    late_modules.JAGGED_ATTENTION: "sparse.jagged",
+    late_modules.RING_ATTENTION: "distributed.ring_attention",
+    late_modules.INDUCTOR: "compile.default_backend",
+}
 
 
 def install() -> None:
@@ -61,31 +57,49 @@ def install() -> None:
     _installed = True
     backend.install()
     registration.register_first()
-    storages = allocator, storage_methods, tensor, serialization
-    for part in (autograd_engine, module_moves, *storages, generator, fork, accelerator, process_groups, signals):
-        part.install()
-    after_import.after_import("jax", _install_jax_protocols)
-    after_import.after_import(frames.TRACE_RULES, frames.skip_frames)
-    after_import.after_import(frames.OPTIMIZERS, frames.keep_traced_counters)
-    after_import.after_import("torch.nn.attention.flex_attention", _install_flex_attention)
-    for module, names, own in _DELEGATED:
-        after_import.after_import(module, functools.partial(patches.delegate, module, names, own))
+    entry.install()
+    process_groups.install()
+    patches.check_from_here()
+    after_import("jax", _install_jax_protocols)
+    for module, (part, name) in _CALLED.items():
+        after_import(module, functools.partial(_call, part, name))
+    for (module, names), part in _DELEGATED.items():
+        after_import(module, functools.partial(patches.delegate, module, names, f"{__package__}.{part}"))
     for module, integration in _LIBRARIES.items():
-        after_import.after_import(module, functools.partial(_integrate, integration, module))
-    registration.on_first_use(_install_jax_protocols)
-    registration.on_first_use(_install_optimizer_steps)
-    registration.on_first_use(meta_kernels.call_without_dynamo)
+        after_import(module, functools.partial(_call, f"integrations.{integration}", "install", module))
+    registration.on_first_use(_install_rest)
     registration.on_missing_kernel(_register_sparse)
+
+
+def _call(part: str, name: str, *arguments: Any) -> Any:
+    return getattr(importlib.import_module(f"{__package__}.{part}"), name)(*arguments)
+
+
+def _install_rest() -> None:
+    """Replace what only tensors of the device need."""
+    from ._torch import meta_kernels
+    from .device import allocator, fork, signals, storage_methods, tensor
+    from .trace import autograd_engine, device_guard
+
+    backend.set_guard_method(device_guard.method(PRIVATE_USE_1))
+    for part in (allocator, autograd_engine, storage_methods, tensor, signals):
+        part.install()
+    patches.wrap("torch.utils.data.dataloader._MultiProcessingDataLoaderIter.__init__", fork.without_warning)
+    for cls in ("ScriptModule", "RecursiveScriptModule"):
+        patches.delegate(f"torch.jit.{cls}", "save save_to_buffer", f"{__package__}.device.torchscript")
+    _install_jax_protocols()
+    _install_optimizer_steps()
+    meta_kernels.call_without_dynamo()
     if os.environ.get("TENAX_LAZY") == "1":
-        registration.on_first_use(lambda: importlib.import_module("tenax._lazy.mode").record_everywhere())
+        _call("_lazy.mode", "record_everywhere")
 
 
 @functools.cache
 def _install_jax_protocols() -> None:
-    from .device import array_protocol, jax_operand
+    from .device import array_protocol, fork, jax_operand
 
-    jax_operand.install()
-    array_protocol.install()
+    for part in (jax_operand, array_protocol, fork):
+        part.install()
 
 
 def _install_optimizer_steps() -> None:
@@ -102,16 +116,10 @@ def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
         steps = importlib.import_module("tenax.aten.optimizer_steps")
         return getattr(steps, plain.__name__)(plain, *lists, **options)
 
-    return frames.trace_wrapped(step)
+    from ._torch.frames import trace_wrapped
 
-
-def _install_flex_attention() -> None:
-    importlib.import_module("tenax.aten.flex_attention").install()
-
-
-def _integrate(name: str, module: str) -> None:
-    importlib.import_module(f"tenax.integrations.{name}").install(module)
+    return trace_wrapped(step)
 
 
 def _register_sparse() -> None:
-    importlib.import_module("tenax.sparse.layouts").install(registration.library("aten"))
+    _call("sparse.layouts", "install", registration.library("aten"))

@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from pkgutil import resolve_name
 from typing import Any
 
-from .changes import PATCHES
-
-_rows = {path: row for row in PATCHES if row.of == "itself" for path in row.paths}
+_checks = False  # not while `import tenax` replaces attributes
 _ABSENT = object()
 _made: dict[str, Any] = {}  # the replacement at each path
 
@@ -23,10 +21,30 @@ def owner_of(path: str) -> tuple[Any, str]:
     Raises:
         LookupError: the attribute is not in the table.
     """
-    row = _rows.get(path)
-    if row is None:
+    if _checks and path not in _table():
         raise LookupError(f"{path} is replaced, but tenax.changes.PATCHES has no row for it")
-    return resolve_name(row.owner), path.rpartition(".")[2]
+    owner, _, name = path.rpartition(".")
+    return _resolved(owner), name
+
+
+_resolved = functools.cache(resolve_name)
+
+
+@functools.cache
+def _table() -> set[str]:
+    """The paths of the table, loaded for the first replacement after `import tenax`, whose own are checked then."""
+    from .changes import PATCHES
+
+    paths = {path for row in PATCHES if row.of == "itself" for path in row.paths}
+    if unknown := _made.keys() - paths:
+        raise LookupError(f"{sorted(unknown)} are replaced, but tenax.changes.PATCHES has no rows for them")
+    return paths
+
+
+def check_from_here() -> None:
+    """Refuse attributes that are not in the table."""
+    global _checks
+    _checks = True
 
 
 def replace(path: str, new: Any) -> Any:
@@ -49,15 +67,15 @@ def delegate(owner: str, names: str, module: str) -> None:
 
     The module is imported on the first call. Its functions receive the original function as their first argument."""
 
-    def make(plain: Any) -> Any:
+    def make(name: str, plain: Any) -> Any:
         @functools.wraps(plain)
         def call(*args: Any, **kwargs: Any) -> Any:
-            return getattr(importlib.import_module(module), plain.__name__)(plain, *args, **kwargs)
+            return getattr(importlib.import_module(module), name)(plain, *args, **kwargs)
 
         return call
 
     for name in names.split():
-        wrap(f"{owner}.{name}", make)
+        wrap(f"{owner}.{name}", functools.partial(make, name))
 
 
 @contextmanager
@@ -82,6 +100,8 @@ def replaced() -> dict[str, Any]:
 
 def check_object(value: Any, name: str) -> None:
     """Raise LookupError if an attribute of a torch object, to be replaced while tracing, is not in the table."""
+    from .changes import PATCHES
+
     classes = {f"{c.__module__}.{c.__qualname__}" for c in type(value).__mro__}
     for row in PATCHES:
         if row.of == "its objects" and name in row.names.split():

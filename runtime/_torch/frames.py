@@ -11,6 +11,7 @@ import torch
 
 from .. import patches
 from ..releases import private_names
+from .late_modules import OPTIMIZERS, TRACE_RULES
 from .meta_kernels import call_with_dynamo
 
 with private_names("torch", torch.__version__):
@@ -24,11 +25,7 @@ def is_dynamo_loaded() -> bool:
     return "torch._dynamo" in sys.modules
 
 
-# The modules in which Dynamo decides which Python frames to compile, and in which it traces optimizers.
-TRACE_RULES = "torch._dynamo.trace_rules"
-OPTIMIZERS = "torch._dynamo.variables.optimizer"
 VARIABLES = "torch._dynamo.variables.tensor"  # its tensors
-INDUCTOR = "torch._inductor.compile_fx", "compile_fx"  # the default backend
 
 FAKE_TENSORS = "torch._subclasses.fake_tensor"  # with which torch traces
 PRINTER = "torch._tensor_str"  # which shows tensors

@@ -36,13 +36,6 @@ with private_names("torch", torch.__version__):
     # (tensor, source): torch's own check whether `tensor.data = source` is allowed
     may_share_implementation = kernel_on(_aten._has_compatible_shallow_copy_type.default, COMPOSITE_IMPLICIT)
 
-# Functions of modules that torch imports lazily: the module, and the names separated by spaces.
-JAGGED_ATTENTION = "torch.nested._internal.ops", "jagged_scaled_dot_product_attention"
-RING_ATTENTION = (
-    "torch.distributed.tensor.experimental._context_parallel._attention",
-    "_templated_ring_attention _templated_ring_attention_backward",
-)
-
 meta_as_strided = kernel_on(_aten.as_strided.default, META)  # (tensor, size, stride, offset)
 _set_resizable = kernel_on(_aten.set_.source_Storage_storage_offset, META)
 _set_fixed = kernel_on(_aten.set_.source_Storage_storage_offset, CPU)

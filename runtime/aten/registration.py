@@ -1,23 +1,21 @@
 """Registration of the kernels with torch's dispatcher, in three steps.
 
 At import, only the few operators that can create a first tensor are registered. The first tensor imports JAX and
-registers every row of the generated table. When an operator or a layout has no kernel, the parts that register more of
-them are loaded. `import torch` with tenax installed thus costs milliseconds.
+registers every row of the generated table, and the fallbacks, each of which takes torch milliseconds. When an operator
+or a layout has no kernel, the parts that register more of them are loaded.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-import numpy
 import torch
-
-from .._torch.dispatcher import has_kernel_on, operator_names
-from .._torch.pytree import tree_leaves
-from ..errors import no_lowering
 
 _KEY = "PrivateUse1"
 _libraries: list[Any] = []
@@ -25,16 +23,25 @@ _shared: dict[str, Any] = {}  # libraries, by namespace
 # Python kernels by operator and dispatch key, with whether they get the key set; overrides (overrides.py) replace them.
 kernels: dict[tuple[str, str], tuple[Callable[..., Any], bool]] = {}
 _lock = threading.RLock()
+_thread = threading.local()  # `calls_again` while it calls an operator again
 _complete = False
 _first_use: list[Callable[[], None]] = []
 _missing_kernel: list[Callable[[], None]] = []
 
-# Dispatch keys of the other layouts. Those without kernels have a fallback too, whose error says what to do.
-_LAYOUT_KEYS = ("SparsePrivateUse1", "SparseCsrPrivateUse1", "QuantizedPrivateUse1", "NestedTensorPrivateUse1")
 _QUANTIZED = (torch.quint8, torch.qint8, torch.qint32, torch.quint4x2, torch.quint2x4)
 
-# The first tensor is created by one of these; C++ composites (full, arange, .to) call them too, except a window's.
-_FIRST = ("empty.memory_format", "empty_strided", "kaiser_window", "kaiser_window.periodic", "kaiser_window.beta")
+# The first tensor is created by one of these, which take a device and have no composite kernel, or by a window's, whose
+# composite kernel is wrong. C++ composites (full, arange, .to) call them too.
+_FIRST = {
+    _KEY: "empty.memory_format empty_strided kaiser_window kaiser_window.periodic kaiser_window.beta tril_indices "
+    "triu_indices from_file _efficientzerotensor _empty_affine_quantized _empty_per_channel_affine_quantized "
+    "_make_dep_token _cudnn_init_dropout_state",
+    "SparsePrivateUse1": "empty.memory_format _sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors",
+    "SparseCsrPrivateUse1": "empty.memory_format",
+    "QuantizedPrivateUse1": "empty.memory_format empty_quantized _empty_affine_quantized "
+    "_empty_per_channel_affine_quantized",
+    "NestedTensorPrivateUse1": "_to_copy",
+}
 
 
 def library(namespace: str, kind: str = "IMPL") -> Any:
@@ -64,29 +71,20 @@ def on_missing_kernel(register: Callable[[], None]) -> None:
 
 
 def register_first() -> None:
-    """Register the operators that create the first tensor, and the fallbacks."""
+    """Register the operators that create the first tensor."""
     aten = library("aten")
-    for name in _FIRST:
-        aten.impl(name, _first(name), _KEY)
-    library("_").fallback(_fallback, _KEY)
-    for key in _LAYOUT_KEYS:
-        library("_").fallback(_layout_fallback, key)
-    library("_").fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+    for key, names in _FIRST.items():
+        for name in names.split():
+            aten.impl(name, partial(_first, key, name), key)
 
 
-def _first(name: str) -> Callable[..., Any]:
-    kernel: Callable[..., Any] | None = None
-
-    def first(*args: Any, **kwargs: Any) -> Any:
-        nonlocal kernel
-        if kernel is None:
-            register_all()
-            from .kernels import KERNELS
-
-            kernel = KERNELS.get(name) or _resolved_when_called(name)
-        return kernel(*args, **kwargs)
-
-    return first
+def _first(key: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    packet, _, overload = name.partition(".")
+    op = getattr(getattr(torch.ops.aten, packet), overload or "default")
+    if _complete:
+        return _fallback(key, op, *args, **kwargs)
+    register_all()
+    return op(*args, **kwargs)
 
 
 def _resolved_when_called(name: str) -> Callable[..., Any]:
@@ -125,12 +123,20 @@ def _composite_when_called(name: str) -> Callable[..., Any]:
     return call
 
 
-def _fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Handle calls of operators without a kernel."""
-    name = op.name()
-    if _loads_more() and has_kernel_on(name, _KEY):
-        return op(*args, **kwargs)
-    raise _unsupported(name.removeprefix("aten::")) or no_lowering(name)
+def _fallback(key: str, op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Handle a call of an operator without a kernel: register everything, and call it again."""
+    if not getattr(_thread, "calls_again", False):
+        _register_more()
+        _thread.calls_again = True
+        try:
+            return op(*args, **kwargs)
+        finally:
+            _thread.calls_again = False
+    if key != _KEY:
+        raise _unsupported_layout(op, args, kwargs)
+    from ..errors import no_lowering
+
+    raise _unsupported(op.name().removeprefix("aten::")) or no_lowering(op.name())
 
 
 def _unsupported(name: str) -> NotImplementedError | None:
@@ -150,27 +156,28 @@ def _raises(name: str) -> Callable[..., Any]:
     return kernel
 
 
-def _layout_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Handle calls of operators without a kernel for a layout other than strided."""
-    if _loads_more():
-        return op(*args, **kwargs)
-    raise _unsupported_layout(op, args, kwargs)
-
-
-def _loads_more() -> bool:
-    """Register everything that is not registered yet; return whether there was anything."""
+def _register_more() -> None:
     with _lock:
-        before = _complete
         register_all()
         pending = _missing_kernel[:]
         _missing_kernel.clear()
-        for register in pending:
-            register()
-        return bool(pending) or not before
+        with _replacing_first():
+            for register in pending:
+                register()
+
+
+@contextmanager
+def _replacing_first() -> Iterator[None]:
+    """A context in which the kernels of `register_first` are replaced, of which torch warns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"[\s\S]*Overriding a previously registered kernel")
+        yield
 
 
 def _unsupported_layout(op: Any, args: Any, kwargs: Any) -> NotImplementedError:
     """The error for an operator without a kernel for a layout."""
+    from .._torch.pytree import tree_leaves
+
     name = op.name().removeprefix("aten::")
     tensors = [leaf for leaf in tree_leaves([args, kwargs]) if isinstance(leaf, torch.Tensor)]
     if kwargs.get("dtype") in _QUANTIZED or any(t.is_quantized for t in tensors):
@@ -189,9 +196,12 @@ def register_all() -> None:
     with _lock:
         if _complete:
             return
+        import numpy
+
         drawn = numpy.random.get_state()  # importing JAX draws from it, possibly after the program has set its seeds
         from tenax.generated.table import ROWS, UNSUPPORTED
 
+        from .._torch.dispatcher import has_kernel_on, operator_names
         from ..dispatch import formula_composite, jax_config
         from ..trace import data_swaps
         from . import autocast
@@ -200,20 +210,19 @@ def register_all() -> None:
 
         numpy.random.set_state(drawn)
         jax_config.configure()
+        for key in _FIRST:  # those of other layouts have a fallback too, whose error says what to do
+            library("_").fallback(partial(_fallback, key), key)
+        library("_").fallback(torch.library.fallthrough_kernel, f"Autocast{_KEY}")
         aten = library("aten")
-        for name, kernel in KERNELS.items():
-            if name not in _FIRST:
-                aten.impl(name, kernel, _KEY)
         known = set(operator_names())  # in this torch release: the table covers several
-        for name, row in ROWS.items():
-            if "::" in name:
-                _register(name, _resolved_when_called(name))
-                continue
-            if name in KERNELS or name in _FIRST or f"aten::{name}" not in known:
-                continue
-            _register(f"aten::{name}", kernel_of(name))
-            if row.grad == "vjp" and row.form == "functional":
-                _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
+        with _replacing_first():
+            for name, row in ROWS.items():
+                if "::" in name:
+                    _register(name, _resolved_when_called(name))
+                elif name not in KERNELS and f"aten::{name}" in known:
+                    _register(f"aten::{name}", kernel_of(name))
+                    if row.grad == "vjp" and row.form == "functional":
+                        _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
         for name, kernel in formula_composite.KERNELS.items():
             _register(f"aten::{name}", kernel, f"Autograd{_KEY}")
         for name in ("linear_backward", "matmul_backward", "_fused_rms_norm_backward"):  # torch.vmap has no rules
@@ -228,4 +237,7 @@ def register_all() -> None:
         autocast.install(aten)
         for install in _first_use:
             install()
+        with _replacing_first():  # last, because other threads then no longer wait for this one
+            for name, kernel in KERNELS.items():
+                aten.impl(name, kernel, _KEY)
         _complete = True

@@ -53,14 +53,14 @@ LIBRARIES = (
     Patch(
         "torch.autograd.Variable",
         "_execution_engine",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "A subclass of torch's engine keeps the backward pass of tensors of the device on the caller's thread. Other "
         "backward passes run as before.",
     ),
     Patch(
         "_signal",
         "signal getsignal",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "A signal handler is put off while functions of C++ that must not raise ask the device guard. "
         "`signal.signal` and `signal.getsignal` still give the handler itself.",
     ),
@@ -98,41 +98,47 @@ LIBRARIES = (
     Patch(
         "torch.jit.RecursiveScriptModule",
         "save save_to_buffer",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "A TorchScript module on the device is saved as its copy on the CPU. Other modules behave as before.",
     ),
     Patch(
         "torch.jit.ScriptModule",
         "save save_to_buffer",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "The same for traced modules.",
     ),
     Patch(
         "torch.UntypedStorage",
-        "__new__ nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to "
-        "is_pinned is_shared resize_ __deepcopy__",
+        "__new__",
         (When.IMPORT,),
+        '`torch.UntypedStorage(4, device="jax")` makes a storage of the device. Other storages are made as before.',
+    ),
+    Patch(
+        "torch.UntypedStorage",
+        "nbytes size __len__ clone cpu tolist __getitem__ data_ptr _write_file _set_from_file copy_ to is_pinned "
+        "is_shared resize_ __deepcopy__",
+        (When.TENSOR,),
         "A storage of the device reads and writes its JAX array. Other storages behave as before.",
     ),
     Patch(
         "torch.UntypedStorage",
         "__setitem__ _byteswap byteswap fill_ new share_memory_ _share_filename_cpu_ _share_fd_cpu_ "
         "_share_cuda_ _get_filename",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "A storage of the device, which has no memory address, raises. Other storages behave as before.",
         optional=True,
     ),
     Patch(
         "torch.Tensor",
         "__array__ __dlpack__ __dlpack_device__ data_ptr",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "A tensor of the device reads its JAX array; `data_ptr()` gives each storage a number of its own and no "
         "address. Other tensors behave as before.",
     ),
     Patch(
         "torch.Tensor",
         "__array_wrap__",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "NumPy's operations on a tensor of the device (`tensor + array`) raise, as on CUDA. Other tensors behave as "
         "before.",
     ),
@@ -146,7 +152,7 @@ LIBRARIES = (
     Patch(
         "torch._subclasses.fake_tensor.FakeTensor",
         "jax",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "The tensors that torch traces with have no method `jax`, because they have no value.",
     ),
     Patch(
@@ -159,7 +165,7 @@ LIBRARIES = (
     Patch(
         "torch._tensor_str",
         "_tensor_str",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "A tensor of the device is fetched once before it is printed; one that was deleted prints that.",
     ),
     Patch(
@@ -184,7 +190,7 @@ LIBRARIES = (
     Patch(
         "torch.utils.data.dataloader._MultiProcessingDataLoaderIter",
         "__init__",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "JAX's warning about forked processes is not shown for workers that load data: tensors of the device raise in "
         "them.",
     ),

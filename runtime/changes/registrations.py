@@ -21,21 +21,26 @@ ENTRIES = (
     Entry(
         "torch's allocators",
         "`PrivateUse1`",
-        (When.IMPORT,),
+        (When.TENSOR,),
         "torch's Meta allocator, set through `ctypes`: C++ code that asks for memory gets a Python error and no crash.",
     ),
     Entry(
         "torch's dispatcher",
-        "`PrivateUse1`, `AutocastPrivateUse1`",
+        "`PrivateUse1`, and the keys of sparse and quantized tensors",
         (When.IMPORT,),
-        "Kernels that make the first tensor, and fallbacks on these keys, on those of sparse, quantized and nested "
-        "tensors.",
+        "Kernels that make the first tensor.",
     ),
     Entry(
-        "`torch.serialization`, `ForkingPickler`",
+        "`torch.serialization`",
         "device `jax`",
         (When.IMPORT,),
-        "`torch.save` and `torch.load` know the device; sending one of its tensors to another process raises.",
+        "`torch.save` and `torch.load` know the device.",
+    ),
+    Entry(
+        "`ForkingPickler`",
+        "`torch.Tensor`, `torch.nn.Parameter`",
+        (When.TENSOR,),
+        "Sending a tensor of the device to another process raises.",
     ),
     Entry(
         "`torch.distributed`",
@@ -54,22 +59,23 @@ ENTRIES = (
     Entry(
         "`os.register_at_fork`",
         "a function",
-        (When.IMPORT,),
+        (When.JAX,),
         "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
     ),
     Entry(
         "`sys.meta_path`",
-        "finders",
+        "a finder",
         (When.IMPORT,),
-        "They notice the imports of JAX, `flex_attention`, `torch._dynamo`, Accelerate, transformers' trainer and "
-        "Lightning, and each is removed with it. They find no modules.",
+        "It notices the imports of JAX, `flex_attention`, `torch._dynamo`, Accelerate, transformers' trainer and "
+        "Lightning. It finds no modules.",
     ),
     Entry(
         "torch's dispatcher",
         "every lowering",
         (When.TENSOR,),
         "Kernels on `PrivateUse1`, policies on `AutocastPrivateUse1`, operations on `SparsePrivateUse1` and "
-        "`SparseCsrPrivateUse1`. `_copy_from` falls through on `Conjugate` and `Negative`.",
+        "`SparseCsrPrivateUse1`; fallbacks on these keys, and on those of quantized and nested tensors. `_copy_from` "
+        "falls through on `Conjugate` and `Negative`.",
     ),
     Entry(
         "Functions of `torch._refs` that TorchDynamo must not trace",

@@ -24,7 +24,7 @@ from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, new_tensor
 from ..trace.async_errors import raise_failed_assertions
 from ..trace.transfer import read, upload
-from .graph_program import BackendOptions, Graph, GraphProgram, SortedArguments
+from .graph_program import BackendOptions, Graph, GraphProgram, NotSharedError, SortedArguments
 from .nodes import device_of, is_on_host, is_random, is_steady, on_device
 from .parameter_cache import ParameterCache
 
@@ -50,6 +50,7 @@ class CompiledGraph:
         self.bits = [*map(_bits_of, inputs), *(0 for _ in self.constants)]
         self.graph = Graph(module, name, self.index, downloads, options)
         self.programs: dict[Any, GraphProgram] = {}
+        self.leads: dict[Any, list[int]] = {}  # of calls with cells that share an array and get different ones
         self.latest: GraphProgram | None = None
         self.seen = -1  # the mutation epoch at the last call
         self.kept: ParameterCache | None = None
@@ -86,6 +87,9 @@ class CompiledGraph:
                 return self.bind(args)
             cells[place] = cell
             values[place] = cell.read() if cell.array is None else cell.array
+        for i, lead in program.followers:
+            if values[i] is not values[lead]:
+                return self.bind(args)
         for i, stride, offset in self.checks:
             x = given[i]
             if x.stride() != stride or x.storage_offset() != offset or lazy_bits(x) != self.bits[i]:
@@ -93,6 +97,8 @@ class CompiledGraph:
         if still and (kept is None or kept.seen != self.seen):
             self.kept = ParameterCache(given, program.places, cells, values, self.seen)
         args.clear()
+        for i, _ in reversed(program.followers):
+            del values[i]
         return program(given, cells, values, self.keys() if self.draws else ())
 
     def bind(self, args: list[Any]) -> Any:
@@ -100,6 +106,19 @@ class CompiledGraph:
         given = [*args, *self.constants]
         args.clear()
         found = self.sort(given)
+        natural, keys = found.key, self.keys()
+        found = found._replace(leads=self.leads.get(natural, found.leads))
+        try:
+            return self.run(given, found, keys)
+        except NotSharedError as error:
+            self.programs.pop(found.key)
+            if len(self.leads) >= _HELD:
+                self.leads.clear()
+            self.leads[natural] = error.leads
+            return self.run(given, found._replace(leads=error.leads), keys)
+
+    def run(self, given: list[Any], found: SortedArguments, keys: tuple[Any, ...]) -> Any:
+        """Find or create the program for sorted arguments and call it."""
         key = found.key
         program = self.programs.get(key)
         if program is None:
@@ -116,9 +135,9 @@ class CompiledGraph:
                 if g is not None and (i in self.unguarded or g.size != aval.shape or g.stride != aval.stride)
             ]
         with donating if program.donated else nullcontext():
-            values = [c.read() for c in found.cells]
+            values = [found.cells[i].read() for i in program.operands]
             before = [found.cells[k].content for k, _ in found.copied]
-            results = program(given, found.cells, values, self.keys())
+            results = program(given, found.cells, values, keys)
         for (k, x), held in zip(found.copied, before, strict=True):
             if found.cells[k].content is not held:
                 x.copy_(new_tensor(found.cells[k], x.size(), x.dtype))
@@ -126,7 +145,7 @@ class CompiledGraph:
 
     def sort(self, given: Sequence[Any]) -> SortedArguments:
         """Sort the arguments into operands and parts of the key."""
-        found = SortedArguments([], [], [], [], [])
+        found = SortedArguments([], [], [], [], [], [])
         numbers: dict[Cell, int] = {}
         copies: dict[Any, Cell] = {}
         for i, x in enumerate(given):
@@ -150,6 +169,9 @@ class CompiledGraph:
             found.static.append(None)
             found.shown.append(geometry)
             found.places.append(numbers[cell])
+        first: dict[int, int] = {}
+        for i, cell in enumerate(found.cells):
+            found.leads.append(i if cell.shape else first.setdefault(id(cell.content), i))
         return found
 
     def _memory(self, x: torch.Tensor, found: SortedArguments, copies: dict[Any, Cell]) -> Cell:

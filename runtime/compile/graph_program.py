@@ -58,6 +58,7 @@ class SortedArguments(NamedTuple):
     places: list[int | None]  # of the cell of each tensor
     cells: list[Cell]
     copied: list[tuple[int, torch.Tensor]]  # cells that are copies, and the tensors to write back to
+    leads: list[int]  # for each cell, the first one whose array it shares, as the step counts of an optimizer do
 
     @property
     def key(self) -> Any:
@@ -65,7 +66,15 @@ class SortedArguments(NamedTuple):
         static = tuple((x.__class__, repr(x) if isinstance(x, (float, torch.Tensor)) else x) for x in self.static)
         avals = tuple(c.aval for c in self.cells)
         modes = torch.get_default_dtype(), float32_products.in_effect
-        return static, tuple(self.shown), tuple(self.places), avals, modes
+        return static, tuple(self.shown), tuple(self.places), avals, modes, tuple(self.leads)
+
+
+class NotSharedError(Exception):
+    """A run leaves cells that share an array on different ones. With the leads that suit it."""
+
+    def __init__(self, leads: list[int]) -> None:
+        super().__init__()
+        self.leads = leads
 
 
 class GraphProgram:
@@ -78,6 +87,8 @@ class GraphProgram:
         self.avals = [c.aval for c in sorted_.cells]
         self.places = [place for place in sorted_.places if place is not None]
         self.order = [*enumerate(self.places)]
+        self.followers = [(i, lead) for i, lead in enumerate(sorted_.leads) if i != lead]
+        self.operands = [i for i, lead in enumerate(sorted_.leads) if i == lead]  # the cells whose arrays are passed
         self.outputs = GraphOutputs()
         self.assertions: tuple[Assertion, ...] = ()  # their outcomes are the last output
         self.traced = with_torch_dtypes(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))
@@ -92,7 +103,8 @@ class GraphProgram:
         static, shown, places = sorted_.static, sorted_.shown, sorted_.places
         avals = self.avals
         dtypes = [torch_dtype(aval.dtype) for aval in avals]
-        n = len(dtypes)
+        leads, n = sorted_.leads, len(self.operands)
+        position = {lead: i for i, lead in enumerate(self.operands)}
 
         def run(*operands: jax.Array) -> tuple[jax.Array, ...]:
             keys = iter(operands[n] if len(operands) > n else ())
@@ -109,14 +121,18 @@ class GraphProgram:
 
             trace = Trace(lifts=False, draw=draw, asserts=True)
             with tracing(trace), torch.no_grad(), DisableAutocast():
-                cells = [FreshCell(x, aval) for x, aval in zip(operands, avals, strict=False)]
+                arrays = [operands[position[lead]] for lead in leads]
+                cells = [FreshCell(x, aval) for x, aval in zip(arrays, avals, strict=True)]
                 bases = [new_tensor(c, c.shape, d) for c, d in zip(cells, dtypes, strict=True)]
                 given = [
                     x if g is None or k is None else g.on(bases[k])
                     for x, g, k in zip(static, shown, places, strict=True)
                 ]
                 results = GraphTracer(module).run(*given)
-                outputs = recorded.record(given, places, cells, operands[:n], results)
+                outputs = recorded.record(given, places, cells, arrays, operands[:n], results)
+                suited = recorded.leads(leads)
+                if suited != leads:
+                    raise NotSharedError(suited)
             self.assertions = tuple(assertion for _, assertion in trace.conditions)
             if not self.assertions:
                 return outputs
@@ -127,7 +143,7 @@ class GraphProgram:
     def __call__(self, args: Sequence[Any], cells: Sequence[Cell], values: list[Any], keys: tuple[Any, ...]) -> Any:
         if not no_jax_trace():
             outputs = self.run.inlined(*values, *keys)
-        elif self.donated and not held_elsewhere(values, self.donated, map(cells.__getitem__, self.donated)):
+        elif self.donated and not held_elsewhere(values, self.donated, [cells[self.operands[i]] for i in self.donated]):
             if self.donating is None:
                 self.donating = AotCall(self.traced, self.donated, self.options.compiler_options)
             ran: list[Sequence[jax.Array]] = []
@@ -159,6 +175,8 @@ class GraphProgram:
     def donations(self) -> tuple[int, ...]:
         """The operands whose buffers the program may reuse: written ones whose old arrays are not kept by a result."""
         unchanged = self.outputs.unchanged()
-        written = tuple(w.input for w in self.outputs.written if w.input not in unchanged)
-        large = is_worthwhile(sum(self.avals[i].nbytes for i in written), len(written))
-        return written if self.options.donate and large and is_available() else ()
+        shared = {i for pair in self.followers for i in pair}
+        position = {cell: i for i, cell in enumerate(self.operands) if cell not in shared}
+        written = [i for w in self.outputs.written if (i := position.get(w.input)) is not None and i not in unchanged]
+        large = is_worthwhile(sum(self.avals[self.operands[i]].nbytes for i in written), len(written))
+        return tuple(written) if self.options.donate and large and is_available() else ()

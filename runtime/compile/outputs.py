@@ -68,6 +68,7 @@ class GraphOutputs:
         inputs: Sequence[int | None],
         cells: Sequence[Cell],
         arrays: Sequence[jax.Array],
+        operands: Sequence[jax.Array],
         results: Sequence[Any],
     ) -> tuple[jax.Array, ...]:
         """Record the results and writes of a graph; return the outputs that the program must have.
@@ -77,9 +78,10 @@ class GraphOutputs:
             inputs: the index of each argument's cell, None for non-tensors.
             cells: the cells of the inputs, after the graph ran.
             arrays: the arrays that the cells held before.
+            operands: these arrays, once each, as every call passes them.
             results: the graph's results.
         """
-        recorder = ResultRecorder(arrays)
+        recorder = ResultRecorder(operands)
         self.written = [
             WrittenInput(i, recorder.source(_as_before(cell)), cell.aval)
             for i, (cell, array) in enumerate(zip(cells, arrays, strict=True))
@@ -110,8 +112,14 @@ class GraphOutputs:
         self.storages = recorder.storages()
         return tuple(recorder.outputs)
 
+    def leads(self, leads: Sequence[int]) -> list[int]:
+        """For each cell, the first one that was on its array before the run and got the same new one."""
+        sources: dict[int, Any] = {w.input: w.source for w in self.written}
+        first: dict[Any, int] = {}
+        return [first.setdefault((lead, sources.get(i, i)), i) for i, lead in enumerate(leads)]
+
     def unchanged(self) -> set[int | None]:
-        """The inputs whose original arrays end up in a result or in a written cell."""
+        """The operands that end up in a result or in a written cell."""
         sources = [*(w.source for w in self.written), *(s.source for s in self.storages)]
         return {source.input for source in sources}
 

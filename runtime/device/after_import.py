@@ -1,6 +1,6 @@
-"""Call a function once a module has been imported, which may have happened already, or may never happen.
+"""Call functions once a module has been imported, which may have happened already, or may never happen.
 
-The cost is a finder in `sys.meta_path` until the module is imported. It delegates to the other finders.
+The cost is a finder in `sys.meta_path`, which delegates to the other finders.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+_waiting: dict[str, list[Callable[[], None]]] = {}  # by module
+
 
 def after_import(name: str, then: Callable[[], None]) -> None:
     """Call `then` when the module `name` has been imported: now, or at the end of its import.
 
     An `ImportError` in `then` does not make that import fail.
     """
+    _waiting.setdefault(name, []).append(then)
     if name in sys.modules:
-        _call(then)
-    else:
-        sys.meta_path.insert(0, _Finder(name, then))
+        _imported(name)
+    elif _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
 
 
-def _call(then: Callable[[], None]) -> None:
-    with contextlib.suppress(ImportError):  # the first tensor of the device raises it
-        then()
+def _imported(name: str) -> None:
+    for then in _waiting.pop(name, ()):
+        with contextlib.suppress(ImportError):  # the first tensor of the device raises it
+            then()
 
 
 class _Finder(MetaPathFinder):
-    """Finds one module through the other finders, and calls a function after the module has been executed."""
-
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self.name = name
-        self.then = then
+    """Finds a module through the other finders, and calls its functions after the module has been executed."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of the module, with a loader that calls the function."""
-        if fullname != self.name:
+        """The spec of the module, with a loader that calls the functions."""
+        if fullname not in _waiting:
             return None
         others = (finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec"))
         spec = next((s for f in others if (s := f.find_spec(fullname, path, target)) is not None), None)
@@ -52,9 +52,10 @@ class _Finder(MetaPathFinder):
         def exec_module(module: ModuleType) -> None:
             del loader.exec_module  # restore the class's method
             execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-            _call(self.then)
+            _imported(fullname)
 
         loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+_finder = _Finder()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import types
+from typing import Any
+
 from .._torch.device import PRIVATE_USE_1, DeviceGuard, PrivateUse1Hooks, register_device, registered_name
 from ..storage.ordinals import NAME
-from ..trace import device_guard
-from .torch_jax import device_module
 
 
 class _Hooks(PrivateUse1Hooks):
@@ -20,7 +21,26 @@ class _Hooks(PrivateUse1Hooks):
 
 
 class _Guard(DeviceGuard):
-    type_ = device_guard.method(PRIVATE_USE_1)
+    def type_(self) -> Any:  # until the first tensor
+        return PRIVATE_USE_1
+
+
+class _DeviceModule(types.ModuleType):
+    """The module `torch.jax`, whose names are imported when one is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python's `inspect` asks every module for its file
+            raise AttributeError(name)
+        from .torch_jax import attribute
+
+        value = attribute(name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        from .torch_jax import NAMES
+
+        return sorted({*super().__dir__(), *NAMES})
 
 
 def install() -> None:
@@ -32,4 +52,10 @@ def install() -> None:
     current = registered_name()
     if current not in ("privateuseone", NAME):
         raise RuntimeError(f"tenax: torch's one free device is taken by {current!r}; expected it to be unused")
-    register_device(NAME, device_module(), _Hooks(), _Guard())
+    module = _DeviceModule("torch.jax", "Device module of tenax: PyTorch on JAX.")
+    register_device(NAME, module, _Hooks(), _Guard())
+
+
+def set_guard_method(method: property) -> None:
+    """Replace the guard's method by one that runs no Python code (`trace/device_guard.py`)."""
+    _Guard.type_ = method  # type: ignore[method-assign, assignment]

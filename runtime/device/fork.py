@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import patches
-
 _forked = False
 
 
@@ -28,7 +26,7 @@ def _after_fork() -> None:
         poison()
 
 
-def _without_warning(plain: Callable[..., None]) -> Callable[..., None]:
+def without_warning(plain: Callable[..., None]) -> Callable[..., None]:
     """Silence JAX's fork warning while a `DataLoader` starts its workers, which cannot use the device anyway."""
 
     @functools.wraps(plain)
@@ -41,6 +39,5 @@ def _without_warning(plain: Callable[..., None]) -> Callable[..., None]:
 
 
 def install() -> None:
-    """Make every cell raise in forked children, and silence JAX's fork warning in `DataLoader`."""
+    """Make every cell raise in forked children."""
     os.register_at_fork(after_in_child=_after_fork)
-    patches.wrap("torch.utils.data.dataloader._MultiProcessingDataLoaderIter.__init__", _without_warning)

@@ -13,11 +13,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from .. import patches
 from ..storage.ordinals import NAME, device_index
 
 Conversion = Callable[[torch.Tensor], torch.Tensor]
-_SAVES = [f"{c}.{name}" for c in ("ScriptModule", "RecursiveScriptModule") for name in ("save", "save_to_buffer")]
 
 
 def _crosses(module: nn.Module, fn: Conversion) -> bool:
@@ -32,29 +30,25 @@ def _crosses(module: nn.Module, fn: Conversion) -> bool:
         return False  # `fn` does not convert plain tensors; if it is wrong, it raises again in torch's own code
 
 
-def _keeping_parameters(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `nn.Module._apply` to keep the parameter objects when a module moves to or from the device."""
+def _apply(plain: Callable[..., Any], self: nn.Module, fn: Conversion, recurse: bool = True) -> Any:
+    """Replacement for `nn.Module._apply` that keeps the parameters if a module moves to or from the device."""
+    if not _crosses(self, fn):
+        return plain(self, fn, recurse)
+    if isinstance(self, torch.jit.ScriptModule):
+        from .torchscript import move
 
-    def apply(self: nn.Module, fn: Conversion, recurse: bool = True) -> Any:
-        if not _crosses(self, fn):
-            return plain(self, fn, recurse)
-        if isinstance(self, torch.jit.ScriptModule):
-            from .torchscript import move
-
-            return move(self, fn)
-        fn = fn if isinstance(fn, _Once) else _Once(fn)
-        if recurse:
-            for child in self.children():
-                child._apply(fn)
-        for parameter in self._parameters.values():
-            if parameter is not None:
-                _move(parameter, fn)
-        for name, buffer in self._buffers.items():
-            if buffer is not None:
-                self._buffers[name] = fn(buffer)
-        return self
-
-    return apply
+        return move(self, fn)
+    fn = fn if isinstance(fn, _Once) else _Once(fn)
+    if recurse:
+        for child in self.children():
+            child._apply(fn)
+    for parameter in self._parameters.values():
+        if parameter is not None:
+            _move(parameter, fn)
+    for name, buffer in self._buffers.items():
+        if buffer is not None:
+            self._buffers[name] = fn(buffer)
+    return self
 
 
 class _Once:
@@ -101,14 +95,6 @@ def _refuse(grad_outputs: Any) -> None:
     )
 
 
-def _jax(self: nn.Module, device: Any = None) -> nn.Module:
-    """`self.to("jax")`, or to device `jax:<device>`."""
+def jax(plain: Callable[..., Any], self: nn.Module, device: Any = None) -> nn.Module:
+    """Replacement for `nn.Module.jax`, which calls `Tensor.jax`: `self.to("jax")`, or to device `jax:<device>`."""
     return self.to(torch.device(NAME, device_index(device)))
-
-
-def install() -> None:
-    """Replace the functions that move, load and save modules; those that do not involve the device are unaffected."""
-    patches.wrap("torch.nn.Module._apply", _keeping_parameters)
-    names = " ".join(("load", "trace", "trace_module", *_SAVES))
-    patches.delegate("torch.jit", names, f"{__package__}.torchscript")
-    patches.replace("torch.nn.Module.jax", _jax)  # torch's own calls `Tensor.jax`, which returns an array

@@ -6,9 +6,9 @@ the query. The handler is then deferred to the next Python instruction, where it
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -66,7 +66,14 @@ def install() -> None:
     wrapped: Any = lambda handler: SignalHandler(handler) if callable(handler) else handler  # noqa: E731
     patches.wrap("_signal.signal", lambda put: lambda number, handler: _plain(put(number, wrapped(handler))))
     patches.wrap("_signal.getsignal", lambda get: lambda number: _plain(get(number)))
-    with contextlib.suppress(ValueError):  # only the main thread may set handlers
-        for number in signal.valid_signals():
-            if callable(handler := signal.getsignal(number)):
-                signal.signal(number, handler)
+    if threading.current_thread() is threading.main_thread():
+        _wrap_handlers()
+    else:  # only the main thread may set handlers, and it runs pending calls
+        _deferred.calls.append((_wrap_handlers, ()))
+        _add_pending_call(_call, _deferred)
+
+
+def _wrap_handlers() -> None:
+    for number in signal.valid_signals():
+        if callable(handler := signal.getsignal(number)):
+            signal.signal(number, handler)

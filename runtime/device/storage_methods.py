@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .. import patches
-from ..storage.ordinals import NAME, NAMES
+from ..storage.ordinals import NAME
 
 PLAIN: dict[str, Any] = {}  # torch's own methods
 
@@ -67,30 +67,9 @@ def _copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
     return PLAIN["copy_"](self, source, non_blocking)
 
 
-def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    device = kwargs.get("device")
-    if device is None or torch.device(device).type != NAME:
-        return PLAIN["__new__"](cls, *args, **kwargs)
-    return _device_storages().new(args, device)
-
-
-def restore(storage: Any, location: str) -> Any:
-    """For `torch.load`: move a host storage to the device if it was saved from there or is mapped there."""
-    if location.partition(":")[0] not in NAMES:
-        return None
-    return _device_storages().restored(storage, location)
-
-
-def location(storage: Any) -> str | None:
-    """For `torch.save`: the location tag of a storage."""
-    return _device_storages().location_of(storage) if is_ours(storage) else None
-
-
 def install() -> None:
     """Replace the methods."""
-    if PLAIN:
-        return
-    replacements: dict[str, Callable[..., Any]] = {"__new__": _new, "copy_": _copy}
+    replacements: dict[str, Callable[..., Any]] = {"copy_": _copy}
     replacements |= {name: _for_device(name) for name in _REPLACED}
     replacements |= {name: _refusing(name) for name in _REFUSED if hasattr(torch.UntypedStorage, name)}
     for name, method in replacements.items():

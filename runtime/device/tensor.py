@@ -6,12 +6,13 @@ work unchanged.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
 import torch
+from torch.multiprocessing.reductions import reduce_tensor
 
 from .. import patches
 from .._torch.fake import FakeTensor
@@ -48,18 +49,6 @@ class Tensor(torch.Tensor, metaclass=_TensorMeta):
         return from_jax(array)
 
 
-def _jax(self: torch.Tensor) -> Any:
-    """The value as a `jax.Array`: no copy for a whole tensor, a strided read for a view, one copy from the CPU."""
-    return _conversion()(self)
-
-
-@functools.cache
-def _conversion() -> Callable[[torch.Tensor], Any]:
-    from ..trace.transfer import tensor_to_jax
-
-    return tensor_to_jax
-
-
 def _no_jax(self: FakeTensor) -> Any:
     # An AttributeError, because programs call the method if hasattr finds it.
     raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
@@ -72,12 +61,19 @@ def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> n
     return array.astype(dtype) if dtype is not None and array.dtype != dtype else array
 
 
+def _reduce(tensor: torch.Tensor) -> Any:
+    if tensor.device.type == NAME:
+        raise NotImplementedError(
+            f"a tensor on device '{NAME}' cannot be sent to another process, which has its own JAX; send tensor.cpu()"
+        )
+    return reduce_tensor(tensor)
+
+
 def install() -> None:
     """Install the array protocols and methods of device tensors; tensors on other devices behave as before."""
     plain_array, plain_wrap = torch.Tensor.__array__, torch.Tensor.__array_wrap__
     plain_dlpack = torch.Tensor.__dlpack__
     plain_dlpack_device = torch.Tensor.__dlpack_device__
-    plain_pin = torch.Tensor.pin_memory
 
     def __array__(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         if self.device.type != NAME:
@@ -98,24 +94,12 @@ def install() -> None:
         kwargs.pop("stream", None)
         from ..trace.core import require_known
 
-        return require_known(_jax(self.detach()), "DLPack").__dlpack__(**kwargs)
+        return require_known(self.detach().jax(), "DLPack").__dlpack__(**kwargs)
 
     def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
         if self.device.type != NAME:
             return plain_dlpack_device(self)
-        return _jax(self.detach()).__dlpack_device__()
-
-    def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
-        # torch would look for the registered device's pinned allocator. There is none; plain host memory will do.
-        plain_memory = device is None or torch.device(device).type == NAME
-        return self if self.device.type == "cpu" and plain_memory else plain_pin(self, device)
-
-    def __jax_array__(self: torch.Tensor) -> Any:  # noqa: N807
-        if self.device.type != NAME:
-            raise TypeError(f"tensor on {self.device} is not a JAX array; expected device jax: tensor.to('jax')")
-        from .jax_operand import without_gradient
-
-        return _jax(without_gradient(self))
+        return self.detach().jax().__dlpack_device__()
 
     plain_pointer = torch.Tensor.data_ptr
 
@@ -128,14 +112,13 @@ def install() -> None:
             return plain_pointer(self)  # a wrapper subclass (jagged): 0, by which torch recognizes it
         return storage.data_ptr() + int(self.storage_offset()) * self.element_size()
 
-    _jax.__name__ = "jax"
-    for method in (__array__, __array_wrap__, __dlpack__, __dlpack_device__, pin_memory, __jax_array__, data_ptr, _jax):
+    for method in (__array__, __array_wrap__, __dlpack__, __dlpack_device__, data_ptr):
         method.__qualname__ = f"Tensor.{method.__name__}"
         patches.replace(f"torch.{method.__qualname__}", method)
     patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
     patches.wrap("torch._tensor_str._tensor_str", _fetching)
-    for path in ("torch.to_dlpack", "torch.utils.dlpack.to_dlpack"):
-        patches.wrap(path, _exporting)
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        ForkingPickler.register(kind, _reduce)
 
 
 def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
@@ -154,10 +137,3 @@ def _fetching(plain: Callable[..., str]) -> Callable[..., str]:
         return plain(on_host, indent)
 
     return text
-
-
-def _exporting(plain: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
-    def to_dlpack(tensor: torch.Tensor) -> Any:
-        return tensor.__dlpack__() if tensor.device.type == NAME else plain(tensor)
-
-    return to_dlpack

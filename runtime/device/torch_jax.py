@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import types
 from typing import Any
 
 import torch
@@ -76,49 +75,40 @@ _LATE = {
 _HOME = {name: module for module, names in _LATE.items() for name in names.split()} | {"default_stream": "streams"}
 
 
-class _DeviceModule(types.ModuleType):
-    def __getattr__(self, name: str) -> Any:
-        home = _HOME.get(name)
-        if home is None:
-            raise AttributeError(f"module 'torch.jax' has no attribute {name!r}")
-        module = importlib.import_module(f"{__package__}.{home}")
-        value = getattr(module, "current_stream" if name == "default_stream" else name)
-        setattr(self, name, value)
-        return value
+_PUBLIC: dict[str, Any] = {
+    "device": device,
+    "device_of": device_of,
+    "device_count": device_count,
+    "current_device": current_index,
+    "set_device": set_device,
+    "synchronize": synchronize,
+    "is_bf16_supported": is_bf16_supported,
+    "is_available": lambda: True,
+    "is_initialized": lambda: not fork.is_forked_child(),
+    "_initialized": True,  # torch.utils.checkpoint saves random state only if this is set
+    "_is_in_bad_fork": fork.is_forked_child,
+    "_lazy_init": lambda: None,
+    "manual_seed": random.manual_seed,
+    "manual_seed_all": random.manual_seed,
+    "seed": random.seed,
+    "seed_all": random.seed,
+    "initial_seed": random.initial_seed,
+    "get_rng_state": random.get_rng_state,
+    "set_rng_state": random.set_rng_state,
+    "get_rng_state_all": lambda: [random.get_rng_state()] * device_count(),  # all devices share one
+    "set_rng_state_all": lambda states: random.set_rng_state(states[0]),
+    "reset_accumulated_memory_stats": lambda device=None: None,  # JAX counts none
+    "OutOfMemoryError": torch.OutOfMemoryError,
+    "get_amp_supported_dtype": lambda: [torch.bfloat16, torch.float16, torch.float32],
+}
+NAMES = {*_PUBLIC, *_HOME}
 
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *_HOME})
 
-
-def device_module() -> types.ModuleType:
-    """Create the module `torch.jax`."""
-    module = _DeviceModule("torch.jax", "Device module of tenax: PyTorch on JAX.")
-    public = {
-        "device": device,
-        "device_of": device_of,
-        "device_count": device_count,
-        "current_device": current_index,
-        "set_device": set_device,
-        "synchronize": synchronize,
-        "is_bf16_supported": is_bf16_supported,
-        "is_available": lambda: True,
-        "is_initialized": lambda: not fork.is_forked_child(),
-        "_initialized": True,  # torch.utils.checkpoint saves random state only if this is set
-        "_is_in_bad_fork": fork.is_forked_child,
-        "_lazy_init": lambda: None,
-        "manual_seed": random.manual_seed,
-        "manual_seed_all": random.manual_seed,
-        "seed": random.seed,
-        "seed_all": random.seed,
-        "initial_seed": random.initial_seed,
-        "get_rng_state": random.get_rng_state,
-        "set_rng_state": random.set_rng_state,
-        "get_rng_state_all": lambda: [random.get_rng_state()] * device_count(),  # all devices share one
-        "set_rng_state_all": lambda states: random.set_rng_state(states[0]),
-        "reset_accumulated_memory_stats": lambda device=None: None,  # JAX counts none
-        "OutOfMemoryError": torch.OutOfMemoryError,
-        "get_amp_supported_dtype": lambda: [torch.bfloat16, torch.float16, torch.float32],
-    }
-    for name, value in public.items():
-        setattr(module, name, value)
-    return module
+def attribute(name: str) -> Any:
+    """An attribute of the module `torch.jax`."""
+    if name in _PUBLIC:
+        return _PUBLIC[name]
+    if name not in _HOME:
+        raise AttributeError(f"module 'torch.jax' has no attribute {name!r}")
+    module = importlib.import_module(f"{__package__}.{_HOME[name]}")
+    return getattr(module, "current_stream" if name == "default_stream" else name)

@@ -90,7 +90,7 @@ def _write_file(self: Any, *args: Any) -> Any:
 
 
 def _set_from_file(self: Any, file: Any, offset: Any, is_real_file: Any, element_size: Any) -> Any:
-    host = _host_storage(_nbytes(self))
+    host = torch.UntypedStorage(_nbytes(self))
     PLAIN["_set_from_file"](host, file, offset, is_real_file, element_size)
     _write_bytes(self, host)
     return self
@@ -190,10 +190,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "is_shared": _false,
     "__deepcopy__": _deepcopy,
 }
-
-
-def _host_storage(*args: Any, **kwargs: Any) -> Any:
-    return PLAIN["__new__"](torch.UntypedStorage, *args, **kwargs)
 
 
 def new(args: tuple[Any, ...], device: Any) -> Any:

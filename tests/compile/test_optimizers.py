@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from tenax.compile import graph_program
 from tests.helpers.agreement import close, compiled
 from tests.helpers.tolerances import COMPOSED
 
@@ -52,6 +53,49 @@ def test_a_step_counter_on_the_cpu_counts() -> None:
     step = compiled(optimizers[1].step)
     check_steps((host, optimizers[0].step), (device, step), 4)
     assert {int(s["step"]) for s in optimizers[1].state.values()} == {4}
+
+
+def test_step_counters_on_one_array_are_one_operand_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[int] = []
+
+    class Noting(graph_program.AotCall):
+        def __call__(self, arrays: Any) -> Any:
+            passed.append(len(arrays))
+            return super().__call__(arrays)
+
+        def into(self, results: Any, arrays: Any) -> None:
+            passed.append(len(arrays))
+            super().into(results, arrays)
+
+    monkeypatch.setattr(graph_program, "AotCall", Noting)
+    host = nn.Sequential(nn.Linear(3, 256), nn.Linear(256, 256), nn.Linear(256, 2))
+    device = copy.deepcopy(host).to("jax")
+    optimizers = [torch.optim.Adam(m.parameters(), lr=1e-4, capturable=m is device) for m in (host, device)]
+    step = compiled(optimizers[1].step)
+    count = len(list(host.parameters()))
+    check_steps((host, optimizers[0].step), (device, step), 3)
+    assert passed[1:] == [4 * count + 1] * (len(passed) - 1)
+    for module, optimizer in zip((host, device), optimizers, strict=True):
+        optimizer.state[module[1].weight]["step"].add_(5)
+    check_steps((host, optimizers[0].step), (device, step), 2)
+    assert passed[-1] == 4 * count + 2
+    assert [int(s["step"]) for s in optimizers[1].state.values()] == [5, 5, 10, 5, 5, 5]
+
+
+def test_tensors_that_share_an_array_for_one_call_are_apart() -> None:
+    @compiled
+    def add(x: torch.Tensor, y: torch.Tensor) -> None:
+        x.add_(1)
+        y.add_(2)
+
+    x = torch.zeros((), device="jax")
+    y = x.clone()
+    for i in range(1, 4):
+        add(x, y)
+        assert (x.item(), y.item()) == (i, 2 * i)
+    z = x.clone()
+    add(x, z)
+    assert (x.item(), z.item()) == (4, 5)
 
 
 def test_step_counters_of_all_parameter_groups_count() -> None:

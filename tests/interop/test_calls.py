@@ -251,7 +251,8 @@ FIRST_LINES = """
 import sys
 {imports}
 import torch, jax, jax.numpy as jnp
-assert not any(type(f).__module__.startswith("tenax") and f.name == "jax" for f in sys.meta_path)
+from tenax.device import after_import
+assert "jax" not in after_import._waiting and after_import._waiting
 
 def error(call):
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -163,6 +165,15 @@ def test_a_folder_of_tests_is_named_after_the_folder_that_it_tests() -> None:
     assert folders - tested == {"ecosystem", "harness", "structure"}
 
 
+def test_a_bare_import_of_torch_is_thin() -> None:
+    program = "import sys, torch; print(*(m for m in sys.modules if m.split('.')[0] in ('tenax', 'jax', 'ml_dtypes')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = [m.removeprefix("tenax").lstrip(".") for m in done.stdout.split()]
+    assert set(loaded) <= MODULES.keys()
+    lines = sum(len(MODULES[m].read_text().splitlines()) for m in loaded)
+    assert lines <= 1210, f"`import torch` imports {lines} lines of the runtime; expected 1210 at most"
+
+
 EAGER = """
 import sys, torch, tenax
 model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).to("jax")
@@ -182,6 +193,6 @@ def test_an_eager_process_is_thin() -> None:
     assert not unwanted, f"an eager program imports {sorted(unwanted)}"
     runtime = [m for m in loaded if part_of(m) in {"storage", "trace", "dispatch", "aten", "device", "install", ""}]
     lines = sum(len(MODULES[m].read_text().splitlines()) for m in runtime)
-    assert lines <= 6577, f"an eager program imports {lines} lines of the runtime; expected 6577 at most"
+    assert lines <= 6567, f"an eager program imports {lines} lines of the runtime; expected 6567 at most"
     compilation = sum(len(MODULES[m].read_text().splitlines()) for m in loaded if part_of(m) == "xla")
     assert compilation <= 1372, f"an eager program imports {compilation} lines for compilation; expected 1372 at most"
