@@ -454,8 +454,7 @@ def contract(
 ) -> Array:
     """Contract the axes `left` of `a` with the axes `right` of `b`; the first `batch` axes of both are batch axes.
 
-    Float16 and bfloat16 accumulate in float32, and round once on backends that allow excess precision; integers wrap.
-    With `dtype` the sum is returned in that dtype, unrounded.
+    Float16 and bfloat16 accumulate in float32; integers wrap. With `dtype` the sum is in that dtype, unrounded.
 
     Raises:
         RuntimeError: the dtypes differ, which Meta kernels do not check.
@@ -467,6 +466,16 @@ def contract(
         raise NotImplementedError('"addmm_impl" not implemented for bool; expected a number dtype')
     along = tuple(range(batch))
     return lax.dot_general(a, b, ((left, right), (along, along)), preferred_element_type=dtype)
+
+
+def term_dtype(dtype: DType) -> DType | None:
+    """The dtype in which `contract` returns a product that is scaled or added to, which torch rounds once.
+
+    XLA's CPU backend rounds float16 products, and on JAX 0.12 those of bfloat16. Elsewhere the compiler chooses,
+    because an unrounded product takes twice the memory where it is not merged with the sum.
+    """
+    wide = opmath(dtype)
+    return wide if wide != dtype and jax.default_backend() == "cpu" else None
 
 
 def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None) -> Array:

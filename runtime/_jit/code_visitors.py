@@ -131,6 +131,8 @@ def visit_class(graph: StateGraph, node: StateNode) -> None:
         return
     node.snapshots.append(snapshot := graph.class_attributes(cls))
     for name, item in list(vars(cls).items()):
+        if name == "__annotate_func__":  # Python 3.14 makes annotations with it; its closure has the dict of the class
+            continue
         # Python calls special methods implicitly.
         special = name.startswith("__") and name.endswith("__") and isinstance(item, _METHODS)
         path = f"{cls.__qualname__}.{name}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -138,7 +139,7 @@ WORDS = {
     for word in FUNCTION_WORDS
 }
 ANNOTATIONS = Kind(
-    lambda owners, keys, _: [*chain.from_iterable(chain.from_iterable(_annotations(f).items()) for f in owners)],
+    lambda owners, *_: [*chain.from_iterable(item for o in owners for item in inspect.get_annotations(o).items())],
     lambda o, *_: f"{o.name} has other annotations",
     spreads=True,
 )
@@ -259,7 +260,10 @@ def observe(
                 f"a compiled function reaches {path}, a {type(value).__name__}, whose content its program could not "
                 f"follow{line}: read it outside and pass what it gives"
             )
-    observations: list[Observation] = []
+    values = [step.state.nodes[i].value for i in restriction.nodes if i not in rebound.objects]
+    classes = [value for value in values if isinstance(value, type) and is_own(module_of(value))]
+    # First, because from Python 3.14 on, reading the annotations of a class adds an entry to its dict.
+    observations = [o for cls in classes for o in _annotations_of(step.state, cls, cls.__qualname__)]
     for entries in restriction.entries.values():
         if not entries.snapshot.kind and id(entries.snapshot.container) not in rebound.containers:
             observations += _of_entries(entries, free)
@@ -279,7 +283,6 @@ def observe(
                 observations.append(Observation(BASES, cls, None, cls.__mro__, name))
                 words = [word for word in CLASS_WORDS if word in step.state.named]
                 observations += [Observation(WORDS[w], cls, None, getattr(cls, w), name) for w in words]
-                observations += _annotations_of(step.state, cls, name)
                 if "__subclasses__" in step.state.named:
                     observations.append(Observation(SUBCLASSES, cls, None, type.__subclasses__(cls), name))
         elif isinstance(node.value, functools.partial):
@@ -338,17 +341,11 @@ def _words_of(state: StateGraph, node: StateNode) -> list[Observation]:
     return found + _annotations_of(state, function, node.path)
 
 
-def _annotations(owner: Any) -> dict[str, Any]:
-    """The annotations of a function or class; read from a class's dict, because attribute access may add an entry."""
-    found: dict[str, Any] = vars(owner).get("__annotations__", {}) if isinstance(owner, type) else owner.__annotations__
-    return found
-
-
 def _annotations_of(state: StateGraph, owner: Any, path: str) -> list[Observation]:
     """Observe the annotations of a function or class, if code reads annotations."""
     if state.named.isdisjoint({"__annotations__", "get_type_hints"}):
         return []
-    items = (*chain.from_iterable(_annotations(owner).items()),)
+    items = (*chain.from_iterable(inspect.get_annotations(owner).items()),)
     return [Observation(ANNOTATIONS, owner, None, items, path)]
 
 

@@ -8,6 +8,7 @@ table, and `tenax doctor` looks up each of them.
 from __future__ import annotations
 
 import dis
+import inspect
 from pkgutil import resolve_name
 from types import FunctionType
 from typing import Any
@@ -79,10 +80,9 @@ def has_attribute(cls: Any, name: str) -> bool:
     """Whether a module, or instances of a class, have an attribute: defined, annotated, or assigned in a method."""
     if hasattr(cls, name) or not isinstance(cls, type):
         return hasattr(cls, name)
-    members = [m for base in cls.__mro__ for m in vars(base).items()]
-    if any(name in value for key, value in members if key == "__annotations__"):
+    if any(name in inspect.get_annotations(base) for base in cls.__mro__):
         return True
-    codes = [value.__code__ for _, value in members if isinstance(value, FunctionType)]
+    codes = [value.__code__ for base in cls.__mro__ for value in vars(base).values() if isinstance(value, FunctionType)]
     return any(i.opname == "STORE_ATTR" and i.argval == name for c in codes for i in dis.get_instructions(c))
 
 

@@ -23,6 +23,7 @@ from tenax.words import (
     opmath,
     product_precision,
     reduce_sum,
+    term_dtype,
 )
 
 # `at::blas::ScalingType`: one scale per matrix, or one per row.
@@ -35,7 +36,8 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     known = weight.ndim == 2 and len(leading) != 1 and all(isinstance(n, int) for n in leading)
     few = known and math.prod(leading) <= FEW_ROWS
     rows = lax.reshape(input, (math.prod(leading), input.shape[-1])) if few else input
-    product = contract(rows, weight, (rows.ndim - 1,), (weight.ndim - 1,))
+    dtype = None if bias is None else term_dtype(rows.dtype)
+    product = contract(rows, weight, (rows.ndim - 1,), (weight.ndim - 1,), dtype=dtype)
     result = product if bias is None else axpby(1, product, 1, bias)
     return lax.reshape(result, (*leading, weight.shape[0])) if few else result
 
@@ -99,7 +101,8 @@ def baddbmm_to(self: Array, batch1: Array, batch2: Array, out_dtype: DType, *, b
 
 def _weight_int8pack_mm(self: Array, mat2: Array, scales: Array) -> Array:
     """(n, k) @ int8 (m, k) transposed, each column times its scale."""
-    product = cast(contract(self, cast(mat2, self.dtype), (1,), (1,)), opmath(self.dtype))
+    product = contract(self, cast(mat2, self.dtype), (1,), (1,), dtype=term_dtype(self.dtype))
+    product = cast(product, opmath(self.dtype))
     return cast(product * cast(scales, product.dtype), self.dtype)
 
 

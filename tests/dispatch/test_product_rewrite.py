@@ -48,9 +48,16 @@ def test_products_of_few_rows(name: str, dtype: torch.dtype, rows: int) -> None:
     assert products(function) == [(48, 24) if few else axes]
 
 
-def test_bfloat16_is_rounded_once() -> None:
-    bias, x, w = (torch.randn(*size).bfloat16() for size in ((8,), (4, 16), (8, 16)))
-    for function in (lambda bias, x, w: x @ w.t(), lambda bias, x, w: F.linear(x, w, bias)):
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_narrow_dtypes_are_rounded_once(dtype: torch.dtype) -> None:
+    bias, x, w = (torch.randn(*size).to(dtype) for size in ((8,), (4, 16), (8, 16)))
+    for function in (
+        lambda bias, x, w: x @ w.t(),
+        lambda bias, x, w: F.linear(x, w, bias),
+        lambda bias, x, w: torch.addmm(bias, x, w.t(), beta=0.5, alpha=3),
+        lambda bias, x, w: torch.baddbmm(bias, x[None], w.t()[None]),
+        lambda bias, x, w: torch.addmv(bias, w, x[0]),
+    ):
         assert torch.equal(function(*(t.to("jax") for t in (bias, x, w))).cpu(), function(bias, x, w))
 
 

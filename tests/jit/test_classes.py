@@ -209,6 +209,18 @@ def _data_that_python_makes_of_a_class(jit: Any) -> Iterator[Any]:
         _Point.__doc__ = "2"
 
 
+def _annotations(jit: Any) -> Iterator[Any]:
+    names: dict[str, Any] = {"__name__": __name__}
+    # Without the `annotations` future of this module, Python 3.14 evaluates them when they are first read.
+    exec(compile("class Point:\n    x: int\n", "<string>", "exec", dont_inherit=True), names)
+    point = names["Point"]
+    call = jit(lambda x: x * len(point.__annotations__))
+    for name in "yz":
+        yield call(given())
+        point.__annotations__[name] = int
+    yield call(given())
+
+
 def _subclasses(jit: Any) -> Iterator[Any]:
     base = type("Base", (), {"__module__": __name__})
     call = jit(lambda x: x * len(base.__subclasses__()))
@@ -267,7 +279,7 @@ PROGRAMS: tuple[Program, ...] = (
     *(_attributes_that_a_module_makes, _own_lookup, _metaclasses, _names_that_hide_builtins, _states_of_partials),
     *(_strings_with_attributes, _attributes_of_tensors),
     *(_functions_that_count_their_calls, _data_that_python_makes_of_a_class, _subclasses),
-    *(_words_of_functions, _names_of_classes, _a_class_that_is_registered),
+    *(_annotations, _words_of_functions, _names_of_classes, _a_class_that_is_registered),
 )
 
 
