@@ -80,7 +80,7 @@ _LAZY = {
 _MODULES = ("checkpoint", "compat", "data", "debug", "distributed", "export", "interop", "profiler", "sharding")
 
 if not TYPE_CHECKING:  # for a type checker, which knows the names from above, every misspelt name would exist
-    __all__ = sorted([*_LAZY, *_MODULES, "Tensor", "synchronize"])
+    __all__ = sorted([*_LAZY, *_MODULES])
 
     def __getattr__(name: str) -> Any:
         import importlib

@@ -475,7 +475,7 @@ def term_dtype(dtype: DType) -> DType | None:
     because an unrounded product takes twice the memory where it is not merged with the sum.
     """
     wide = opmath(dtype)
-    return wide if wide != dtype and jax.default_backend() == "cpu" else None
+    return wide if wide != dtype and platform() == "cpu" else None
 
 
 def axpby(alpha: Any, x: Array, beta: Any, y: Array, dtype: DType | None = None) -> Array:

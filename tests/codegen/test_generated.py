@@ -21,7 +21,7 @@ from tenax.generated.table import ROWS
 
 FOLDER = Path(tenax.generated.__file__).parent
 FAMILIES = sorted(p.stem for p in FOLDER.glob("*.py") if p.stem not in ("__init__", "table"))
-BELOW = ("jax", "numpy", "tenax._jax", "tenax.words", "tenax.kernels", "tenax.generated")
+BELOW = ("jax", "numpy", "tenax._jax", "tenax.platforms", "tenax.words", "tenax.kernels", "tenax.generated")
 
 
 def imports(path: Path) -> Iterator[str]:
