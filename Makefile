@@ -22,6 +22,9 @@ TORCH ?=
 JAX ?=
 PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(jax\|jaxlib\)==.*/\1==$(JAX)/')
 
+# Without bytecode, each process of a test would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run run-distributed test test-all affected test-quick slow generate check coverage fuzz bench docs ecosystem suites gpu lint format-check types pytest wheel drift clean
 
 run: $(STAMP)
