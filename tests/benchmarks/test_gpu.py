@@ -12,7 +12,7 @@ import pytest
 from benchmarks.gpu import GIVEN_UP, Part, machine, parts, run
 
 ROOT = Path(__file__).parents[2]
-MERGED = """
+MERGED = r"""
 import sys
 sys.path.insert(0, "benchmarks")
 import tables
