@@ -56,8 +56,10 @@ def parts(small: bool, torch_python: str | None) -> Iterator[Part]:
         yield Part("coverage", 120, [*coverage, "--jobs=1", "--only=hypot", "--suites=op_db"])
         yield Part("tests", 120, [*tests, "tests/storage/test_dtype_views.py"])
         return
-    variants = "tenax,jax,torch" if torch_python else "tenax,jax"
-    yield Part("gpt", 200, script("gpu_gpt", "all", f"--variants={variants}", f"--torch-python={torch_python}"))
+    variants = (
+        ["--variants=tenax,jax,torch", f"--torch-python={torch_python}"] if torch_python else ["--variants=tenax,jax"]
+    )
+    yield Part("gpt", 200, script("gpu_gpt", "all", *variants))
     yield Part("compiled", 150, script("compiled", "--seconds=1", "--repeats=1"))
     yield Part("coverage", 120, [*coverage, f"--jobs={min(8, os.cpu_count() or 1)}"])
     yield Part("tests", 90, [*tests, "-n4", "tests"])
@@ -104,6 +106,7 @@ def cuda_python(candidate: str) -> str | None:
 def run(part: Part, out: Path, seconds: float) -> dict[str, object]:
     """Run a part; say how it ended, after how many seconds, and its last line."""
     environment = {**os.environ, "BENCHMARKS_OUT": str(out / "results.jsonl"), "PYTHONUNBUFFERED": "1"}
+    environment.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # some parts have several processes
     log = out / f"{part.name.replace(' ', '_')}.log"
     started = time.monotonic()
     with log.open("w") as file:

@@ -82,8 +82,8 @@ def merge(file: Path) -> list[str]:
 
 def _write(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int, about: str) -> None:
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    head, found, rest = DOCUMENT.read_text().partition(begin)
-    if not found:
+    head, marker, rest = DOCUMENT.read_text().partition(begin)
+    if not marker:
         raise ValueError(f"{DOCUMENT} has no place for the table {name!r}; expected {begin} and {end}")
     before, _, rest = rest.partition(end)
     if only:
