@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Tests compile thousands of tiny programs: optimising them costs more than it saves.
-FLAGS := --xla_backend_optimization_level=0
+FLAGS := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
 TEST_ENV := XLA_FLAGS="$(FLAGS) $(XLA_FLAGS)" OMP_NUM_THREADS=1
 # XLA's older emitters compile in half the time, and their last digits are not the ones that users get: what measures
 # digits runs with the default emitters. From JAX 0.11.1 on, XLA has no older ones, and an unknown flag ends the process.

@@ -55,6 +55,7 @@ class Training:
 
 
 @pytest.mark.parametrize("run", [lambda m: m, lambda m: torch.compile(m, backend="tenax")], ids=["eager", "compiled"])
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "make",
     [

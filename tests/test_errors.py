@@ -78,6 +78,7 @@ for function in (sizes, tenax.jit(sizes), tenax.jit(choice)):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("full", [False, True])
 def test_tracebacks_end_at_the_line_of_the_program(full: bool) -> None:
     environment = {**os.environ, "TENAX_TRACEBACK": "full" if full else ""}

@@ -46,6 +46,7 @@ PROGRAMS = {  # JAX traces a function once, so each test makes its own
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize(("setting", "expected"), [("highest", "HIGHEST"), ("high", "HIGH"), ("medium", "DEFAULT")])
 def test_programs_state_the_precision_of_torch(program, setting, expected):

@@ -111,6 +111,7 @@ def mapped(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 @pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated", "ignore:Using torch.cross without")
 @pytest.mark.parametrize(("name", "i"), CALLS, ids=[f"{n}-{i}" for n, i in CALLS])
+@pytest.mark.sampled(3)
 def test_a_call_computes_in_the_dtype_that_cuda_computes_in(lists: AutocastTestLists, name: str, i: int) -> None:
     op, args, *rest = getattr(lists, name)[i]
     keywords = next((r for r in rest if isinstance(r, dict)), {})

@@ -151,6 +151,7 @@ def test_a_checkpoint_is_computed_again_in_its_region(use_reentrant: bool) -> No
     close(w.grad, expected, IN_BFLOAT16)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", [nn.LSTM, nn.GRU, nn.RNN])
 def test_a_packed_recurrent_network_computes_in_the_lower_precision(make: type[nn.Module]) -> None:
     net = make(3, 4).to("jax")

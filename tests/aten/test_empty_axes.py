@@ -65,7 +65,7 @@ def _outcome(function: Callable[..., Any], *args: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:index_reduce")
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_an_index_into_nothing_raises_as_on_the_cpu(shape: tuple[int, ...], mode: str) -> None:

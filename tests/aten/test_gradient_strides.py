@@ -55,7 +55,7 @@ def _strides(function: Callable[..., torch.Tensor], *inputs: torch.Tensor, layou
     return [t.stride() for t in (result, *gradients)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("of_gradient", LAYOUTS)
 @pytest.mark.parametrize("name", POINTWISE)
 def test_results_and_gradients_of_one_input(name: str, of_gradient: str) -> None:
@@ -65,7 +65,7 @@ def test_results_and_gradients_of_one_input(name: str, of_gradient: str) -> None
         assert _strides(POINTWISE[name], x.to("jax"), layout=of_gradient) == expected, x.stride()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("reduction", ["none", "mean"])
 @pytest.mark.parametrize("of_gradient", LAYOUTS)
 @pytest.mark.parametrize("name", LOSSES)
@@ -83,7 +83,7 @@ def test_losses_and_gradients_of_input_and_target(name: str, of_gradient: str, r
 DIMS: list[Sequence[int]] = [(0,), (2,), (3,), (2, 3), (3, 1), (0, 1, 2, 3), (3, 0, 2)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn"])
 def test_transforms(name: str) -> None:
     function: Any = getattr(torch.fft, name)

@@ -177,6 +177,7 @@ UNDER_TRANSFORMS: dict[str, tuple[Any, Callable[..., jax.Array], Callable[[torch
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("of", ["arrays", "tensors"])
 @pytest.mark.parametrize("name", UNDER_TRANSFORMS)
 def test_an_override_holds_under_the_transforms_of_torch(name: str, of: str) -> None:

@@ -61,7 +61,7 @@ def gradients(function: Callable[[Tensor, Tensor], Tensor], twice: bool) -> Call
     return step
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize(("name", "values"), CASES)
 def test_gradients_are_those_of_cpu_torch(name: str, values: str, twice: bool) -> None:
@@ -154,6 +154,7 @@ WRITES: dict[str, Callable[[Tensor, Tensor, Tensor], None]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WRITES)
 @pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 def test_a_row_is_written_where_a_mask_is_true(name: str) -> None:
@@ -213,6 +214,7 @@ def rows_step(name: str) -> Callable[[Tensor, Tensor, Tensor], list[Tensor]]:
     return step
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", IN_ORDER)
 @pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 def test_rows_are_written_in_order_where_a_mask_is_true(name: str) -> None:

@@ -161,6 +161,7 @@ def test_promotion_is_what_cpu_torch_does(overload: str, words: str) -> None:
     assert promotion.observe(overload) == words
 
 
+@pytest.mark.slow
 def test_new_states_the_dtypes_that_torch_takes(run: Run, specs: Path) -> None:
     assert run("new", "hypot", "--family", "curves") == (
         0,

@@ -253,6 +253,7 @@ LISTS: dict[str, Callable[[Tensor, Tensor], None]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LISTS)
 def test_a_view_sees_the_gradient_of_a_write_to_a_list(name: str) -> None:
     def function(x: Tensor, y: Tensor) -> Tensor:

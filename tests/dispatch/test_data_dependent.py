@@ -92,7 +92,7 @@ def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
 
 @pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_cpu_agrees(where: str, call: str, view: str) -> None:

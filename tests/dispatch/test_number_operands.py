@@ -179,7 +179,7 @@ def on_device(case: Case, value: Any, mode: str, dtype: torch.dtype = torch.floa
         return results(case, value, xs, twice)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CASES)
 def test_values_share_one_program(name: str, mode: str) -> None:
@@ -189,7 +189,7 @@ def test_values_share_one_program(name: str, mode: str) -> None:
     assert [compiled(lambda v=value: on_device(case, v, mode, twice=False)) for value in others] == [0] * len(others)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_derivatives_are_those_of_the_cpu(name: str, mode: str) -> None:
@@ -203,6 +203,7 @@ def test_values_and_derivatives_are_those_of_the_cpu(name: str, mode: str) -> No
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["pow", "pow by an int", "norm", "addmm by an int", "smooth_l1_loss", "logit", "var"])
 def test_other_dtypes(name: str, dtype: torch.dtype) -> None:
     case = CASES[name]
@@ -438,6 +439,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refused_number_raises_after_another_was_compiled(name: str, mode: str) -> None:

@@ -81,6 +81,7 @@ def test_a_test_that_ends_the_process_has_failed() -> None:
     assert outcomes(text) == {"a": ("passed", ""), "b": ("failed", ""), "c": ("failed", "the process ended")}
 
 
+@pytest.mark.slow
 def test_a_suite_runs_on_the_device_and_its_failures_are_written_down(tmp_path: Path) -> None:
     (tmp_path / "test_small.py").write_text(SMALL)
     results = tmp_path / "results.jsonl"

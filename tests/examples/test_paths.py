@@ -30,6 +30,7 @@ def test_a_lightning_module_trains_on_the_device_as_on_the_cpu() -> None:
     assert len(set(losses.values())) == 1
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_torch_is_used_from_jax() -> None:
     said = run("checkpoint")
     (difference,) = re.findall(r"ArrayImpl of \(2, 16, 1\); largest difference (\S+)", said)

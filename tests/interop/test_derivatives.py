@@ -69,6 +69,7 @@ WITHOUT_RULE: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], np.ndarray
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*AT_ZERO, *WITHOUT_RULE])
 def test_the_derivative_is_that_of_torch(name: str) -> None:
     function, x = WITHOUT_RULE[name] if name in WITHOUT_RULE else (AT_ZERO[name], X)
@@ -102,6 +103,7 @@ TWICE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", TWICE)
 def test_second_derivatives_are_those_of_torch(name: str) -> None:
     x = np.array([0.5, 1.25, 2.0], np.float32)

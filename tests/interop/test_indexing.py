@@ -37,6 +37,7 @@ INDEXED: dict[str, Callable[[torch.Tensor, Any, Any], torch.Tensor]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", INDEXED)
 def test_an_index_may_be_an_array_that_jax_traces(name: str) -> None:
     def f(x: torch.Tensor, i: Any, j: Any) -> torch.Tensor:

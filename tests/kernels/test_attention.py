@@ -91,6 +91,7 @@ def results(name: str, dtype: torch.dtype, device: str, order: int = 1) -> list[
     return [*gradients, *torch.autograd.grad(sum(g.square().sum() for g in gradients), leaves)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_gradients(name: str) -> None:
     allowance = BOTH_OFF if name == "five axes" else COMPOSED
@@ -148,6 +149,7 @@ def gradients(tensors: list[jax.Array], rng: jax.Array, **options: Any) -> Any:
     return jax.value_and_grad(loss, tuple(range(len(tensors))))(*tensors)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("option", "tile"), [("plain", 600), ("plain", 13), ("causal", 60), ("bias", 60), ("groups", 60), ("dropout", 13)]
 )
@@ -381,6 +383,7 @@ def by_formula(
     return scores.softmax(-1) @ value, scores.logsumexp(-1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore")  # torch's advice to compile it
 @pytest.mark.parametrize("heads", [4, 2])
 @pytest.mark.parametrize("mod", [None, "score", "mask", "both"])

@@ -134,6 +134,7 @@ METHODS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "rank"), [(name, 2) for name in METHODS] + [("dense", 3), ("multiplied", 3)])
 def test_every_method_computes_the_same_function(name: str, rank: int) -> None:
     groups, outputs, inputs = METHODS[name]

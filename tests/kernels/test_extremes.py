@@ -95,6 +95,7 @@ def results(function: Callable[..., Any], xs: tuple[torch.Tensor, ...], device: 
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0:UserWarning")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_an_extreme_argument_gives_what_it_gives_on_the_cpu(name: str) -> None:
     function, xs = CASES[name]

@@ -97,6 +97,7 @@ COMPILERS: dict[str, Callable[..., Callable[[Tensor], Tensor]]] = {
 @pytest.mark.parametrize("size", [4, 64])
 @pytest.mark.parametrize("compiled", COMPILERS.values(), ids=COMPILERS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+@pytest.mark.sampled(3)
 def test_a_part_is_computed_before_it_is_written(
     program: Callable[[Tensor], Tensor], compiled: Callable[..., Callable[[Tensor], Tensor]], size: int
 ) -> None:

@@ -57,6 +57,7 @@ def _both(name: str, **options: Any) -> tuple[nn.RNNBase, nn.RNNBase, list[Tenso
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("packed", [False, True], ids=["padded", "packed"])
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["forward", "both directions"])
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_gradients(name: str, bidirectional: bool, packed: bool) -> None:
     reference, module, given, ours = _both(name, bidirectional=bidirectional, num_layers=2)

@@ -31,6 +31,7 @@ def numbers(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64).to(dtype)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SCANS)
 @pytest.mark.parametrize(("shape", "dim"), SHAPES)
 def test_a_running_reduction_agrees_with_the_cpu(name: str, shape: tuple[int, ...], dim: int) -> None:
@@ -75,6 +76,7 @@ def test_running_sums_of_integers_are_exact_and_wrap_around(dtype: torch.dtype) 
         close(SCANS[name](x.to("jax"), 0), SCANS[name](x, 0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumlogsumexp", "cummax"])
 def test_derivatives_of_a_running_reduction_are_those_of_jax(name: str) -> None:
     x = np.linspace(0.5, 1.5, 12, dtype=np.float32).reshape(3, 4)

@@ -41,6 +41,7 @@ def trained(device: str, sizes: list[int]) -> torch.Tensor:
     return weight.detach().cpu()
 
 
+@pytest.mark.slow
 def test_steps_whose_sizes_keep_changing_run_eagerly(history: History) -> None:
     sizes = [*range(3, 3 + STEPS)]  # of no other test, because programs are shared
     with tenax.lazy():

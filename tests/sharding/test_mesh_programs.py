@@ -201,6 +201,7 @@ SPLIT: dict[str, tuple[Function, tuple[int, ...], tuple[int, ...], P]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SPLIT)
 def test_operations_along_a_split_axis_have_the_values_and_gradients_of_one_device(name: str) -> None:
     function, *shapes, by = SPLIT[name]

@@ -134,6 +134,7 @@ CALLS: dict[str, Call] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_agrees_with_cpu_torch(name: str) -> None:
     assert_agree(CALLS[name](Tensors("jax")), CALLS[name](Tensors("cpu")))

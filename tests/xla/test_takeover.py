@@ -115,6 +115,7 @@ def test_views_with_starts_and_checked_indices_are_taken_over(x: torch.Tensor) -
         torch.nn.functional.embedding(index + 1, x)
 
 
+@pytest.mark.slow
 def test_a_takeover_that_fails_leaves_the_code_that_works(
     x: torch.Tensor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

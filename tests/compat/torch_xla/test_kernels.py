@@ -33,6 +33,7 @@ def masked(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor
     return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=1.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", ["causal", "window", "segments", "mesh"])
 def test_splash_attention_is_attention(case: str) -> None:
     q, k, v = (torch.randn(8, 1, 128, 128) / 8 for _ in range(3))
