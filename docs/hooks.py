@@ -17,7 +17,10 @@ from tenax.generated.table import ROWS
 ROOT = Path(__file__).parent.parent
 # Files of the repository that are pages of the site, and where they stand there.
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "ops_spec/README.md": "specs.md"}
-SHOWN = ("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*", "tests/distributed/restarted.py")
+SHOWN = (
+    *("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*", "tests/distributed/restarted.py"),
+    "benchmarks/results/*.md",
+)
 RESULTS = max((ROOT / "tests/coverage/results").glob("torch-*.json"), key=lambda p: len(p.read_text()))
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
