@@ -2,7 +2,7 @@
 
 The programs compute almost nothing, so the time is call overhead: a sum over all parameters, and an update of all
 parameters, which donates them. `python benchmarks/calls.py` prints the table; `--write` stores it in
-docs/benchmarks.md.
+benchmarks/results/calls.md.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def write(count: int) -> dict[str, Callable[[], object]]:
 def main() -> None:
     """Measure both programs at several numbers of parameters."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/calls.md.")
     parser.add_argument("--seconds", type=float, default=4.0, help="Seconds per row.")
     options = parser.parse_args()
     rows = []

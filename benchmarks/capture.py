@@ -2,7 +2,7 @@
 
 Dynamo captures the forward pass and the optimizer as graphs of their own, and breaks at `backward()`. The table shows
 how many graphs a step becomes, how long the first call takes, and what a later call costs. `python
-benchmarks/capture.py` prints it; `--write` stores it in docs/benchmarks.md.
+benchmarks/capture.py` prints it; `--write` stores it in benchmarks/results/calls.md.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def rows(layers: int, seconds: float) -> list[tuple[str, ...]]:
 def main() -> None:
     """Measure both captures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/calls.md.")
     parser.add_argument("--seconds", type=float, default=4.0, help="Seconds per model.")
     options = parser.parse_args()
     rows(1, 0.1)  # imports and first compilations

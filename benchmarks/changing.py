@@ -1,7 +1,7 @@
 """Operators whose result shapes depend on data, in eager mode, with another number of results in each call.
 
 tenax is compared with the same function in eager JAX, which compiles programs for each number, and with CPU torch.
-`python benchmarks/changing.py` prints the table; `--write` stores it in docs/benchmarks.md.
+`python benchmarks/changing.py` prints the table; `--write` stores it in benchmarks/results/changing.md.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def contenders(name: str) -> dict[str, Callable[[], object]]:
 def main() -> None:
     """Measure each operator."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/changing.md.")
     parser.add_argument("--seconds", type=float, default=6.0, help="Seconds per row.")
     options = parser.parse_args()
     rows = []

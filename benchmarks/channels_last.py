@@ -2,7 +2,7 @@
 
 Each row is an operation on an image [8, 64, 56, 56] of float32, on one core: its output, and the output with the
 gradient of the image. Times are the least processor times of a call among many interleaved ones, after good code has
-taken over. `python benchmarks/channels_last.py` prints the table; `--write` stores it in docs/benchmarks.md.
+taken over. `python benchmarks/channels_last.py` prints the table; `--write` stores it in benchmarks/results/.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def row(name: str, gradient: bool, seconds: float) -> tuple[str, ...]:
 def main() -> None:
     """Measure every operation."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/channels_last.md.")
     parser.add_argument("--seconds", type=float, default=1.0, help="Seconds of calls per row, after as many for each.")
     parser.add_argument("--only", default="", help="Part of the names of the operations to measure.")
     chosen = parser.parse_args()

@@ -2,7 +2,7 @@
 
 `python benchmarks/code_tiers.py` prints, for operations of each kind and size, the processor time of compilation, the
 time of a call, both interleaved, after how many calls good code repays its compilation, and how many elements of the
-results differ; `--write` stores the table in docs/benchmarks.md.
+results differ; `--write` stores the table in benchmarks/results/code_tiers.md.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def row(name: str, shape: tuple[int, ...], seconds: float) -> tuple[str, ...]:
 def main() -> None:
     """Measure every operation in every size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/code_tiers.md.")
     parser.add_argument("--seconds", type=float, default=0.3, help="Seconds of calls per row.")
     parser.add_argument("--only", default="", help="Part of the names of the operations to measure.")
     chosen = parser.parse_args()

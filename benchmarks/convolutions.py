@@ -2,7 +2,7 @@
 
 Every contender runs on one core, as a compiled function of arrays; its time is the least processor time of a call among
 many interleaved ones, so that a busy machine gives the same numbers. `python benchmarks/convolutions.py` prints the
-table and the training step of a stack of inverted residuals; `--write` stores both in docs/benchmarks.md.
+table and the training step of a stack of inverted residuals; `--write` stores both in benchmarks/results/.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def steps(make: Callable[[], nn.Module]) -> dict[str, Call]:
 def main() -> None:
     """Measure every layer, then the models."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="Write the tables to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the tables to benchmarks/results/convolutions.md.")
     parser.add_argument("--seconds", type=float, default=0.1, help="Seconds for each pass of each implementation.")
     parser.add_argument("--only", default="", help="Part of the names of the convolutions or models to measure.")
     options = parser.parse_args()

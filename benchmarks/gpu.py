@@ -4,8 +4,8 @@
 (`--minutes`). Each part runs in a process of its own with a time limit, and its results are written while it runs, so
 that a run that is cut off loses no more than the row that it was measuring:
 
-- `build/gpu/results.jsonl`: the tables; `python benchmarks/gpu.py --merge FILE` puts them into docs/benchmarks.md, on
-  any machine;
+- `build/gpu/results.jsonl`: the tables; `python benchmarks/gpu.py --merge FILE` puts them into docs/benchmarks.md
+  and benchmarks/results/gpu.md, on any machine;
 - `build/gpu/PART.log`: what each part printed;
 - `build/gpu/summary.json`: the machine, and how each part ended.
 
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=9.0)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "gpu", help="Folder of the results.")
     parser.add_argument("--torch-python", default=sys.executable, help="Interpreter of a PyTorch for CUDA.")
-    parser.add_argument("--merge", type=Path, help="Put the tables of this file into docs/benchmarks.md.")
+    parser.add_argument("--merge", type=Path, help="Put the tables of this file into their pages.")
     options = parser.parse_args()
     if options.merge:
         from tables import merge

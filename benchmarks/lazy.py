@@ -1,6 +1,6 @@
 """Lazy mode beside `tenax.jit` and eager mode: a training step, the first step of a process, and recording.
 
-`python benchmarks/lazy.py` prints the tables; `--write` stores them in docs/benchmarks.md, `--only MLP` selects models.
+`python benchmarks/lazy.py` prints the tables; `--write` stores them, `--only MLP` selects models.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def recorded(count: int = 200) -> list[tuple[str, ...]]:
 def main() -> None:
     """Measure what the command line selects."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Write the tables to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the tables to their pages.")
     parser.add_argument("--seconds", type=float, default=6.0, help="Seconds per model.")
     parser.add_argument("--how", default=MEDIANS, help="How it was measured, for the docs.")
     parser.add_argument("--only", default="", help="Models whose names contain this.")

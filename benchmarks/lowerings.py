@@ -2,7 +2,7 @@
 
 Every row is measured at three sizes, on one core: its times are the least processor times of a call among many
 interleaved rounds, so that a busy machine gives the same numbers. `python benchmarks/lowerings.py` prints the table;
-`--write` stores it in docs/benchmarks.md, and `--only pool` selects families. A row whose results differ is an error.
+`--write` stores it in benchmarks/results/, and `--only pool` selects families. A row whose results differ is an error.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def measure(case: Case, scale: int, seconds: float) -> dict[str, float]:
 def main() -> None:
     """Measure every case and print the ratios; rows beyond the limits at the large size are marked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/lowerings.md.")
     parser.add_argument("--seconds", type=float, default=0.5, help="Seconds per size of each case.")
     parser.add_argument("--only", help="Families to measure, separated by commas.")
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """Matrix products of few rows, as in decoding: a multilayer perceptron on a handful of tokens.
 
 tenax is compared with hand-written JAX, with matrices as in torch, (out, in), and as in most JAX programs, (in, out),
-and with CPU torch. `python benchmarks/rows.py` prints the table; `--write` stores it in docs/benchmarks.md.
+and with CPU torch. `python benchmarks/rows.py` prints the table; `--write` stores it in benchmarks/results/rows.md.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def contenders(rows: int) -> dict[str, Callable[[], object]]:
 def main() -> None:
     """Measure at several numbers of rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="Write the table to docs/benchmarks.md.")
+    parser.add_argument("--write", action="store_true", help="Write the table to benchmarks/results/rows.md.")
     parser.add_argument("--seconds", type=float, default=6.0, help="Seconds per row.")
     options = parser.parse_args()
     rows = []

@@ -1,4 +1,4 @@
-"""Print tables of results, and store them between the markers of docs/benchmarks.md.
+"""Print tables of results, and store them between their markers in docs/benchmarks.md or benchmarks/results/*.md.
 
 Where `BENCHMARKS_OUT` names a file, they are appended to it instead, a line of JSON each; `merge` stores them later, on
 any machine.
@@ -12,6 +12,7 @@ import datetime
 import json
 import os
 import platform
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,10 @@ import tenax
 
 os.environ |= {"TENAX_CACHE": "0", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TENAX_QUIET": "1"}
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+ROOT = Path(__file__).parent.parent
+# What a user wants to know is in the first; the others are for maintainers.
+PAGES = [ROOT / "docs" / "benchmarks.md", *sorted((ROOT / "benchmarks" / "results").glob("*.md"))]
+_NUMBER = re.compile(r"-?[\d.,]+")
 
 
 def machine() -> str:
@@ -52,7 +56,7 @@ def publish(
 
 
 def store(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int = 0, how: str = MEDIANS) -> None:
-    """Write a table between `<!-- name -->` and `<!-- /name -->` of docs/benchmarks.md, with machine and versions.
+    """Write a table between `<!-- name -->` and `<!-- /name -->` of its page, with machine and versions.
 
     The tables of a GPU have markers of their own: `<!-- name, gpu -->`. With `only`, existing rows are kept unless a
     new row has the same first `only` cells.
@@ -72,7 +76,7 @@ def merge(file: Path) -> list[str]:
     """Store the tables of a file; return their names.
 
     Raises:
-        ValueError: docs/benchmarks.md has no place for a table.
+        ValueError: no page has a place for a table.
     """
     tables = [json.loads(line) for line in file.read_text().splitlines()]
     for table in tables:
@@ -82,14 +86,26 @@ def merge(file: Path) -> list[str]:
 
 def _write(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], only: int, about: str) -> None:
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    head, marker, rest = DOCUMENT.read_text().partition(begin)
-    if not marker:
-        raise ValueError(f"{DOCUMENT} has no place for the table {name!r}; expected {begin} and {end}")
+    page = next((page for page in PAGES if begin in page.read_text()), None)
+    if page is None:
+        raise ValueError(f"no page has a place for the table {name!r}; expected {begin} and {end} in {PAGES[0]}")
+    head, _, rest = page.read_text().partition(begin)
     before, _, rest = rest.partition(end)
     if only:
         found = [line.strip("| ").split(" | ") for line in before.splitlines() if line.startswith("|")][2:]
         merged = {tuple(row[:only]): row for row in found} | {tuple(row[:only]): row for row in rows}
         rows = list(merged.values())
-    lines = ["| " + " | ".join(r) + " |" for r in (titles, ["---"] * len(titles), *rows)]
-    body = "\n".join([about, "", *lines])
-    DOCUMENT.write_text(f"{head}{begin}\n{body}\n{end}{rest}")
+    body = "\n".join([about, "", *markdown(titles, rows)])
+    page.write_text(f"{head}{begin}\n{body}\n{end}{rest}")
+
+
+def markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, whose columns of numbers are aligned to the right."""
+    columns = [[row[i].strip() for row in rows if len(row) > i] for i in range(len(titles))]
+    rules = ["---:" if _is_numeric(column) else "---" for column in columns]
+    return ["| " + " | ".join(r) + " |" for r in (titles, rules, *rows)]
+
+
+def _is_numeric(column: Sequence[str]) -> bool:
+    filled = [cell for cell in column if cell not in ("", "-")]
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled))

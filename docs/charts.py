@@ -11,8 +11,6 @@ CHARTS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "models": (("model", "program"), "ratio", "time relative to JAX by hand"),
     "distributed": (("layout", "devices"), "ratio", "time relative to JAX by hand"),
     "distributed ranks": (("program", "contender"), "times JAX by hand", "time relative to JAX by hand"),
-    "rows": (("rows",), "ratio", "time relative to JAX by hand, (out, in)"),
-    "capture": (("layers", "capture"), "ratio", "time of a later call, relative to tenax.jit"),
     "lazy": (("model",), "lazy / jit", "time relative to tenax.jit"),
 }
 ROW, CHARACTER, LONGEST = 22, 7, 300  # pixels: the height of a row, the width of a character and of the longest bar

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 from collections import Counter
@@ -12,14 +13,36 @@ from typing import Any
 from charts import with_charts
 
 from tenax.codegen import spec
+from tenax.codegen.build import build
+from tenax.codegen.schema import supported
+from tenax.codegen.status import Status
+from tenax.codegen.tree import PACKAGE, Tree
 from tenax.generated.table import ROWS
 
 ROOT = Path(__file__).parent.parent
 # Files of the repository that are pages of the site, and where they stand there.
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "ops_spec/README.md": "specs.md"}
-SHOWN = ("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*", "tests/distributed/restarted.py")
+SHOWN = (
+    *("ops_spec/*.yaml", "generated/*.py", "examples/*.py", "examples/paths/*", "tests/distributed/restarted.py"),
+    "benchmarks/results/*.md",
+)
 RESULTS = max((ROOT / "tests/coverage/results").glob("torch-*.json"), key=lambda p: len(p.read_text()))
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+WIDE = ("benchmarks.md", "coverage.md", "ecosystem.md")  # pages whose tables take the place of their contents
+CATALOGUE = "the catalogue of operators"  # a link on the site; the repository has no such page
+# Operators that are of no interest to someone who looks up a function: variants, gradients, properties of tensors.
+LEFT_OUT = re.compile(r"_.*|.*_|.*_(backward|copy)|(sym|is|fbgemm|quantized)_.*|.*(mkldnn|mps|cudnn|vulkan|thnn).*")
+
+
+def on_config(config: Any) -> Any:
+    """Add the families of operators to the navigation."""
+    families = [{path.stem: f"catalogue/{path.stem}.md"} for path in spec_files()]
+    for section in config.nav:
+        for pages in section.values():
+            for page in pages if isinstance(pages, list) else ():
+                if page.get("Operators"):
+                    page["Operators"] = [page["Operators"], *families]
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -41,6 +64,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         return markdown
     if place == "benchmarks.md":
         markdown = with_charts(markdown)
+    if place in WIDE:
+        page.meta["hide"] = ["toc"]
+    markdown = markdown.replace(CATALOGUE, f"[{CATALOGUE}]({'../' * place.count('/')}catalogue/index.md)")
     origin = next((source for source, target in PAGES.items() if target == place), f"docs/{place}")
 
     def lead(found: re.Match[str]) -> str:
@@ -77,19 +103,52 @@ def catalogue() -> dict[str, str]:
         "| family | operators | lowered | composed of others | unsupported |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
-    for path in sorted((ROOT / "ops_spec").glob("*.yaml")):
+    for path in spec_files():
         entries, _ = spec.load(path)
-        if not entries:
-            continue
         kinds = Counter(kind(entry) for entry in entries)
         counts = [kinds[name] for name in ("lowered", "composed", "unsupported")]
         lines.append(f"| [{path.stem}]({path.stem}.md) | {len(entries)} | {' | '.join(map(str, counts))} |")
         pages[f"catalogue/{path.stem}.md"] = family(path, entries, passed)
-    head = (
-        "# Operators\n\nEach spec entry defines the lowering of one torch overload; its in-place and `out=` variants "
-        f"are derived from it. {len(ROWS)} overloads have a lowering.\n\n"
-    )
-    return pages | {"catalogue/index.md": head + "\n".join(lines) + "\n"}
+    return pages | {"catalogue/index.md": "\n".join([*overview(), "", *lines, "", *composites(), ""])}
+
+
+def spec_files() -> list[Path]:
+    """The spec files that have entries."""
+    return [path for path in sorted((ROOT / "ops_spec").glob("*.yaml")) if spec.load(path)[0]]
+
+
+@functools.cache
+def statuses() -> list[Status]:
+    """The status of every overload of the supported releases of torch."""
+    return [*build(Tree.at(PACKAGE), supported()).statuses.values()]
+
+
+def overview() -> list[str]:
+    """What the first page of the catalogue says of all overloads."""
+    count = Counter(status.status for status in statuses())
+    lowered, composed = count["lowered"] + count["derived"], count["composite"] + count["decomposed"]
+    return [
+        "# Operators\n",
+        f"The supported releases of torch have {len(statuses()):,} overloads of operators:\n",
+        f"- {lowered:,} are computed by a lowering: {count['lowered']} of their own, and {count['derived']} in-place, "
+        f"`out=` and other variants that are derived from one. The specs define {len(ROWS):,} of these, and "
+        f"`runtime/aten/` and `runtime/sparse/` the other {lowered - len(ROWS)}.",
+        f"- {composed} are composed by torch of other operators. They work too, and most need no entry; the "
+        "[list](#composed-of-other-operators) is below.",
+        f"- {count['unsupported']} raise an error that states the reason.\n",
+        "Each page lists the entries of one spec file:",
+    ]
+
+
+def composites() -> list[str]:
+    """The operators that work without an entry."""
+    own = {status.name.partition(".")[0] for status in statuses() if status.status in ("lowered", "derived")}
+    found = {status.name.partition(".")[0] for status in statuses() if status.status in ("composite", "decomposed")}
+    names = sorted(name for name in found - own if not LEFT_OUT.fullmatch(name))
+    return [
+        "## Composed of other operators\n",
+        f"torch composes these functions of operators with lowerings: {', '.join(f'`{name}`' for name in names)}.",
+    ]
 
 
 def family(path: Path, entries: list[Any], passed: dict[str, str]) -> str:

@@ -1,6 +1,6 @@
 """tenax: JAX as a PyTorch device, and PyTorch as JAX functions.
 
-`import tenax` does little more than register the device "jax" with torch; the first tensor imports JAX.
+`import tenax` registers the device "jax" with torch; the first tensor imports JAX and registers the operators.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _lowerings() -> str:
         table = importlib.import_module("tenax.generated.table")
     except Exception as error:
         return f"failed: {type(error).__name__}: {error}"
-    return f"{len(table.ROWS)} overloads, {len(table.UNSUPPORTED)} unsupported with a reason"
+    return f"{len(table.ROWS)} overloads in the specs, {len(table.UNSUPPORTED)} unsupported with a reason"
 
 
 def _allocator() -> str:

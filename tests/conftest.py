@@ -1,4 +1,4 @@
-"""What every test runs under: strict JAX promotion, eight host devices, warnings as errors (pyproject.toml)."""
+"""Settings shared by all tests: strict JAX promotion, eight host devices, warnings as errors (pyproject.toml)."""
 
 import collections
 import gc

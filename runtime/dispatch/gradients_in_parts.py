@@ -1,5 +1,4 @@
-"""Gradients that are one operator as several: where they are differentiated themselves, and for `torch.vmap` of a
-backward pass, for which torch has no rule for the one."""
+"""Fused backward operators, decomposed for double backward and for `torch.vmap` over a backward pass."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def t2j(x: Any, *, state_dict: Mapping[str, Any] | None = None) -> Any:
 
     Raises:
         NotImplementedError: JAX has no equivalent of a dtype.
-        TypeError: `x` is nothing of torch, or `state_dict` is given and `x` is not a module.
+        TypeError: `x` is not a torch object, or `state_dict` is given and `x` is not a module.
         KeyError: a state lacks a tensor of the module, or contains an unknown name.
         TraceError: on a call, for operations that cannot be traced: reading the value of a tensor, or writing to a
             captured tensor.

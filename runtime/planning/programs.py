@@ -88,7 +88,7 @@ def compile_for(
 
     Args:
         step: a function, a module or a result of `tenax.jit`. Modules that it reaches may be on the device "meta", in
-            which case nothing of them is allocated.
+            which case their tensors are not allocated.
         args: its positional arguments; tensors on the device "meta" or "jax".
         target: see `tenax.target`.
         mesh: the axes of a mesh over all devices of the target, with sizes; by default the program is for one of them.

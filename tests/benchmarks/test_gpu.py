@@ -1,4 +1,4 @@
-"""`make gpu` runs every part, loses none when one fails, and its tables get into docs/benchmarks.md."""
+"""`make gpu` runs every part, loses none when one fails, and its tables get into their pages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import pytest
 from benchmarks.gpu import GIVEN_UP, Part, machine, parts, run
 
 ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "docs" / "benchmarks.md", *(ROOT / "benchmarks" / "results").glob("*.md")]
 MERGED = r"""
 import sys
 sys.path.insert(0, "benchmarks")
 import tables
 from pathlib import Path
-tables.DOCUMENT = Path(sys.argv[1])
+tables.PAGES = sorted(Path(sys.argv[1]).glob("*.md"))
 print(*tables.merge(Path(sys.argv[2])), sep="\n")
 """
 
@@ -33,9 +34,9 @@ def test_every_part_runs_on_the_cpu_and_its_table_is_merged(tmp_path: Path) -> N
     failed = {name: end for name, end in summary.items() if end["status"]}
     assert not failed, {name: (tmp_path / f"{name.replace(' ', '_')}.log").read_text()[-2000:] for name in failed}
     assert "passed" in summary["tests"]["last line"]
-    document = tmp_path / "benchmarks.md"
-    document.write_text((ROOT / "docs" / "benchmarks.md").read_text())
-    merged = [sys.executable, "-c", MERGED, str(document), str(tmp_path / "results.jsonl")]
+    for page in PAGES:
+        (tmp_path / page.name).write_text(page.read_text())
+    merged = [sys.executable, "-c", MERGED, str(tmp_path), str(tmp_path / "results.jsonl")]
     done = subprocess.run(merged, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {*done.stdout.splitlines()} == {"gpt-2", "models", "first steps", "eager"}
@@ -53,6 +54,6 @@ def test_a_machine_without_a_gpu_is_told_in_a_line() -> None:
 
 
 def test_every_table_of_a_gpu_has_a_place() -> None:
-    text = (ROOT / "docs" / "benchmarks.md").read_text()
+    text = "".join(page.read_text() for page in PAGES)
     for name in ("gpt-2", "models, gpu", "first steps, gpu", "eager, gpu"):
         assert text.count(f"<!-- {name} -->") == text.count(f"<!-- /{name} -->") == 1

@@ -297,9 +297,12 @@ def ulp(
         int, typer.Option(help="Points per function; a quarter as many for functions with an mpmath reference.")
     ] = 4096,
     page: Annotated[Path, typer.Option(help="Markdown file with the markers.")] = Path("docs/numerics.md"),
-    write: Annotated[bool, typer.Option("--write", help="Write the table between the markers of the file.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write the exceptions between the file's markers.")] = False,
 ) -> None:
-    """Measure errors of pointwise and special functions in units in the last place, next to those of CPU torch."""
+    """Measure errors of pointwise and special functions in units in the last place, next to those of CPU torch.
+
+    Each cell of the table shows the largest error of the device / of CPU torch, with the 99.9th percentile in brackets.
+    """
     from . import numerics
     from .digits import EXACT
     from .summary import replace_marked
@@ -314,12 +317,11 @@ def ulp(
             for row in rows:
                 if not row.allowed(limits(function)):
                     console.print(f"{row.name} {row.dtype}: {row.device}; CPU torch {row.cpu}", style="red")
-    text = numerics.markdown(measured)
+    exceptions = numerics.exceptions(measured)
+    typer.echo(f"{numerics.table(measured)}\n\n{exceptions}")
     if write:
-        found = replace_marked(page.read_text(encoding="utf-8"), text, numerics.BEGIN, numerics.END)
+        found = replace_marked(page.read_text(encoding="utf-8"), exceptions, numerics.BEGIN, numerics.END)
         page.write_text(found, encoding="utf-8")
-    else:
-        typer.echo(text)
 
 
 def _refuse_unknown(option: str, given: str | None, known: Sequence[str]) -> None:

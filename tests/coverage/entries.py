@@ -34,6 +34,8 @@ PRIMARY = (torch.float32, torch.complex64, torch.int64, torch.bool)
 FAMILIES = (
     ("linalg.", "linalg"),
     ("fft.", "fft"),
+    ("stft", "fft"),
+    ("istft", "fft"),
     ("special.", "special"),
     ("nn.functional.", "nn.functional"),
     ("masked.", "masked"),
@@ -46,11 +48,11 @@ OTHERS = "tensor"
 KINDS = {
     "UnaryUfuncInfo": "pointwise unary",
     "BinaryUfuncInfo": "pointwise binary",
-    "ReductionOpInfo": "reductions",
+    "ReductionOpInfo": "reduction",
     "SpectralFuncInfo": "fft",
     "ElementwiseUnaryPythonRefInfo": "pointwise unary",
     "ElementwiseBinaryPythonRefInfo": "pointwise binary",
-    "ReductionPythonRefInfo": "reductions",
+    "ReductionPythonRefInfo": "reduction",
     "SpectralFuncPythonRefInfo": "fft",
 }
 

@@ -1,9 +1,11 @@
-"""Numerics: the measured errors as a Markdown table, kept between two markers of docs/numerics.md."""
+"""Numerics: the measured errors as a Markdown table, and the functions that exceed the bound.
+
+The latter are kept between two markers of docs/numerics.md.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from .ulp import Error, Function, Row, accuracy_notes
 
@@ -12,19 +14,20 @@ END = "<!-- /errors -->"
 COLUMNS = ("float32", "bfloat16", "float16", "float64")
 
 
-def markdown(measured: dict[Function, list[Row]]) -> str:
-    """One row per function with the largest errors of the device and of CPU torch by dtype, then the exceptions."""
+def table(measured: dict[Function, list[Row]]) -> str:
+    """One row per function with the largest errors of the device and of CPU torch by dtype; † marks exceptions."""
     lines = [f"| function | {' | '.join(COLUMNS)} |", f"|---|{'---|' * len(COLUMNS)}"]
     for function, rows in measured.items():
         by = {row.dtype: row for row in rows}
         lines.append(f"| `{function.name}` | {' | '.join(_cell(by.get(d)) for d in COLUMNS)} |")
+    return "\n".join(lines)
+
+
+def exceptions(measured: dict[Function, list[Row]]) -> str:
+    """The functions whose error exceeds the bound, with the notes of their specs."""
     worse = sorted({function.aten for function, rows in measured.items() if not all(row.good for row in rows)})
-    return "\n".join([*lines, "", *_exceptions(worse)])
-
-
-def _exceptions(worse: Iterable[str]) -> list[str]:
     notes = accuracy_notes()
-    return [f"- `{aten}`: {notes.get(aten, 'accuracy: no note').removeprefix('accuracy: ')}" for aten in worse]
+    return "\n".join(f"- `{aten}`: {notes.get(aten, 'accuracy: no note').removeprefix('accuracy: ')}" for aten in worse)
 
 
 def _cell(row: Row | None) -> str:

@@ -1,4 +1,4 @@
-"""No Python call ends the interpreter: each road to memory that is not there runs in a fork of its own."""
+"""No Python call may crash the interpreter. Each known path to unmapped memory runs in its own fork."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+import tenax
 import tenax.cli
 import tenax.codegen.cli
 from tenax.codegen import spec
@@ -165,6 +166,14 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     folders = "runtime|codegen|generated|ops_spec|tests|benchmarks|examples|docs"
     paths = re.findall(rf"`((?:{folders})/[\w./]+\.(?:py|yaml|md|txt))`", page.read_text())
     assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_the_reference_begins_with_jit_and_has_every_public_name() -> None:
+    text = (ROOT / "docs/reference.md").read_text()
+    shown = re.findall(r"^        - (\w+)$", text, re.MULTILINE)
+    modules = set(re.findall(r"^## tenax\.(\w+)", text, re.MULTILINE))
+    assert shown[0] == "jit"
+    assert {*shown} | modules >= {*tenax.__all__} and len({*shown}) == len(shown)
 
 
 COUNTED = re.compile(r"\b[0-9][0-9,]* (?:lowerings|overloads|operators|entries|tests|checks|libraries)\b")

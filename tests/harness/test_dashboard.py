@@ -80,6 +80,15 @@ def test_two_runs_are_compared_from_the_older_to_the_newer(page: Path) -> None:
     assert '<summary class="none"><b>0</b> broken' in document
 
 
+def test_a_compared_check_leads_to_the_page_of_the_newer_run(page: Path) -> None:
+    assert 'href="#row=op_db%2Fexp"' in shown(page, "#tab=compare")
+    assert 'href="torch-2.13.0.html#row=op_db%2Fexp"' in shown(page, "#tab=compare&before=0&after=1")
+
+
+def test_the_heads_of_the_checks_stay_below_the_filters(page: Path) -> None:
+    assert re.search(r'<section id="entries"[^>]* style="--heads: [1-9]\d*px;?"', shown(page))
+
+
 @pytest.mark.parametrize("tab", ["entries", "compare", "releases", "charts"])
 def test_a_phone_does_not_scroll_the_page_sideways(page: Path, tab: str) -> None:
     frame = page.with_name("phone.html")

@@ -1,4 +1,4 @@
-"""Good code takes over from first code: at the same call in each process, and to no one's harm."""
+"""Good code replaces first code at the same call in every process, without changing anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choice of the method that computes a convolution on the CPU; measurements are in docs/benchmarks.md, "Convolutions".
+"""Choice of the method that computes a convolution on the CPU; measured in benchmarks/results/convolutions.md.
 
 XLA's CPU backend uses Eigen for dense convolutions in one and two dimensions. It is slow for grouped convolutions,
 whose derivatives take up to six hundred times as long as in CPU torch, for three dimensions, and for single points.

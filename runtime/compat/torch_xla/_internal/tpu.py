@@ -43,7 +43,7 @@ class MeshShape(NamedTuple):
 
     @classmethod
     def from_string(cls, mesh: str) -> MeshShape:
-        """The shape that a text such as '2,2,1' gives.
+        """Parse a shape such as '2,2,1'.
 
         Raises:
             ValueError: the text has not three numbers.

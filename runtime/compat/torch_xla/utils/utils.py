@@ -121,7 +121,7 @@ def shape(inputs: Any) -> list[int]:
     """The shape of nested lists of equal lengths.
 
     Raises:
-        ValueError: lists next to each other have different shapes.
+        ValueError: the nested lists are ragged.
     """
     if not isinstance(inputs, list | tuple):
         return []
