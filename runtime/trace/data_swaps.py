@@ -62,7 +62,7 @@ def swap(a: torch.Tensor, b: torch.Tensor) -> None:
     Raises:
         TraceError: while a function is traced, except where a CPU tensor of known value, which it made, is moved.
     """
-    if current_trace() is not None and (not a.is_cpu or b.is_cpu or is_unknown(cell_of(b).array)):
+    if current_trace() is not None and (not a.is_cpu or b.is_cpu or is_unknown(cell_of(b).content)):
         raise TraceError("tensors are swapped while a function is traced; copy their data instead")
     record_swap(a)
     swap_implementations(a, b)
