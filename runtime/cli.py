@@ -24,17 +24,7 @@ MOUNTED = {
 }
 
 # Libraries that tenax has special support for; all are optional.
-INTEGRATIONS = (
-    "accelerate",
-    "equinox",
-    "flax",
-    "lightning",
-    "optax",
-    "orbax-checkpoint",
-    "torchvision",
-    "transformers",
-)
-
+INTEGRATIONS = "accelerate equinox flax lightning optax orbax-checkpoint torchvision transformers".split()
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 # A mounted command receives its arguments unchanged, including `--help`.
@@ -231,20 +221,28 @@ def _programs(usage: tuple[int, int]) -> str:
     return f"{count} program{'s' * (count != 1)}, {size / 2**20:.1f} MiB"
 
 
+def _names_module(context: typer.Context, words: list[str]) -> bool:
+    """Whether a command line starts with `-m`; exit if it names no program."""
+    module = words[:1] == ["-m"]
+    if len(words) <= module or words == ["--help"]:
+        typer.echo(context.get_help())
+        raise typer.Exit(0 if words == ["--help"] else 2)
+    if not module and not Path(words[0]).is_file():
+        raise typer.BadParameter(f"{words[0]!r}: there is no such script")
+    return module
+
+
 @app.command(context_settings=_FORWARD)
 def xla(context: typer.Context) -> None:
-    """Run a script that imports torch_xla: `tenax xla script.py args...`, or `-m module args...`."""
+    """Run an unmodified program that imports torch_xla, which need not be installed, on the device.
+
+    `tenax xla script.py args...`, or `tenax xla -m module args...`. `tenax doctor --xla script.py` lists the names that
+    it uses and whether they work, and `tenax xla --names` all names.
+    """
     if context.args == ["--names"]:
         typer.echo(importlib.import_module("tenax.compat.torch_xla.table").markdown())
         raise typer.Exit
-    if context.args in ([], ["-m"], ["--help"]):
-        typer.echo("Usage: tenax xla script.py [ARGS]... | tenax xla -m MODULE [ARGS]...\n")
-        typer.echo("Run an unmodified program that imports torch_xla on the device; torch_xla need not be installed.")
-        typer.echo("`tenax doctor --xla script.py` lists the names that it uses and whether they work, and")
-        typer.echo("`tenax xla --names` all names.")
-        raise typer.Exit(0 if context.args == ["--help"] else 2)
-    if context.args[0] != "-m" and not Path(context.args[0]).is_file():
-        raise typer.BadParameter(f"{context.args[0]!r}: there is no such script")
+    _names_module(context, context.args)
     from .compat.torch_xla.script import run
 
     run(context.args)
@@ -267,18 +265,16 @@ def _torch_xla_names(path: Path) -> None:
 def run(context: typer.Context) -> None:
     """Run a program with the device registered, and selected in trainers that use Accelerate.
 
-    `tenax run script.py args...`, or `tenax run -m module args...`.
+    `tenax run script.py args...`, or `tenax run -m module args...`. With `--torchax` before these, `import torchax`
+    resolves to tenax.compat.torchax.
     """
-    words = context.args
-    module = words[0] == "-m" if words else False
-    if len(words) <= module or words == ["--help"]:
-        typer.echo(context.get_help())
-        raise typer.Exit(0 if words == ["--help"] else 2)
-    if not module and not Path(words[0]).is_file():
-        raise typer.BadParameter(f"{words[0]!r}: there is no such script")
+    torchax = context.args[:1] == ["--torchax"]
+    words = context.args[torchax:]
+    module = _names_module(context, words)
     os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
-    import tenax  # noqa: F401
-
+    home = importlib.import_module("tenax.compat.torchax" if torchax else "tenax")
+    if torchax:
+        home.install()
     sys.argv = words[module:]
     if module:
         sys.path.insert(0, os.getcwd())

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 _NAMES = (
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128 "
+    "bool uint4 uint8 uint16 uint32 uint64 int4 int8 int16 int32 int64 float16 float32 float64 complex64 complex128 "
     "bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
 ).split()
 
@@ -68,7 +68,7 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     """The torch dtype of a NumPy or JAX dtype.
 
     Raises:
-        TypeError: torch has no such type (int4, float4, …).
+        TypeError: torch has no such type (int2, float4, …).
     """
     try:
         return TO_TORCH[np.dtype(dtype)]

@@ -15,20 +15,8 @@ LIBRARIES = (
         "`torch.utils.checkpoint` keeps the device's random state.",
         by_torch=True,
     ),
-    Patch(
-        "torch.Tensor",
-        "is_jax",
-        (When.IMPORT,),
-        "Whether a tensor is on the device.",
-        by_torch=True,
-    ),
-    Patch(
-        "torch.nn.utils.rnn.PackedSequence",
-        "jax is_jax",
-        (When.IMPORT,),
-        "The same for packed sequences.",
-        by_torch=True,
-    ),
+    Patch("torch.Tensor", "is_jax", (When.IMPORT,), "Whether a tensor is on the device.", by_torch=True),
+    Patch("torch.nn.utils.rnn.PackedSequence", "jax is_jax", (When.IMPORT,), "The same for sequences.", by_torch=True),
     Patch(
         "torch._C._autograd.DeviceType",
         "JAX __repr__ __str__ name",
@@ -130,11 +118,12 @@ LIBRARIES = (
     ),
     Patch(
         "torch.Tensor",
-        "__array__ __dlpack__ __dlpack_device__ data_ptr",
+        "__dlpack__ __dlpack_device__ data_ptr",
         (When.TENSOR,),
         "A tensor of the device reads its JAX array; `data_ptr()` gives each storage a number of its own and no "
         "address. Other tensors behave as before.",
     ),
+    Patch("torch.Tensor", "__array__", (When.TENSOR, When.TORCHAX), "NumPy reads a tensor of the device."),
     Patch(
         "torch.Tensor",
         "__array_wrap__",
@@ -313,9 +302,9 @@ LIBRARIES = (
     ),
     Patch(
         "torch.Tensor",
-        "torch apply_jax apply_jax_ shard_ jax_device",
+        "torch apply_jax apply_jax_ shard_ jax_device _elem",
         (When.TORCHAX,),
-        "The methods and the property of torchax's tensors.",
+        "The methods and the properties of torchax's tensors.",
         added=True,
     ),
     Patch(

@@ -105,7 +105,7 @@ def on_device(index: int) -> Callable[[Program], Program]:
                 return run(*operands)
             free = jax.sharding.get_abstract_mesh().empty
             with jax.default_device(jax_devices()[index]), nullcontext() if free else jax.set_mesh(_NO_MESH):
-                return run(*operands)
+                return jax.device_put(run(*operands), jax_devices()[index])  # committed, as all arrays of that device
 
         return call
 

@@ -106,10 +106,12 @@ class ScannedModule(nn.Module):
 
 def _functions(module: ScannedModule) -> FunctionsByMode:
     length, remat, policy = module.length, module.remat, module.policy
-    return FunctionsByMode(module.layer, lambda pure: _scanned(pure, length, remat, policy))
+    return FunctionsByMode(module.layer, lambda pure: scanned(pure, length, remat, policy))
 
 
-def _scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Callable[..., Any]:
+def scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Callable[..., Any]:
+    """Apply the function of a layer to stacked tensors, in sequence."""
+
     def run(params: Any, buffers: Any, key: Any, x: Any, args: Any, kwargs: Any) -> Any:
         def body(carry: Any, part: Any) -> Any:
             i, params, buffers = part

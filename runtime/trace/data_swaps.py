@@ -2,8 +2,8 @@
 
 Code that has looked up the cells and geometries of many tensors need not do so again while `count` is unchanged. A
 tensor moves to another storage by `set_`, by an assignment to `.data` (torch first asks the device whether the two are
-compatible), and by `torch.utils.swap_tensors`. Its geometry changes by `resize_`, `as_strided_`, `t_`, `unsqueeze_` and
-the like. A running trace is notified of the tensor that is about to change.
+compatible), and by `swap_tensors`. Its geometry changes by `resize_`, `as_strided_`, `t_` and the like. A running trace
+is notified of the tensor that is about to change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from .. import patches
 from .._torch.tensors import may_share_implementation, meta_set, swap_implementations
 from ..errors import TraceError
 from ..storage.mutation import mutation_epoch
-from .core import current_trace
+from ..storage.tensors import cell_of
+from .core import current_trace, is_unknown
 
 _numbers = itertools.count(1)
 count = 0
@@ -59,9 +60,9 @@ def swap(a: torch.Tensor, b: torch.Tensor) -> None:
     """Exchange the implementations of two tensors, for everything that holds them.
 
     Raises:
-        TraceError: a function is being traced.
+        TraceError: while a function is traced, except where a CPU tensor of known value, which it made, is moved.
     """
-    if current_trace() is not None:
+    if current_trace() is not None and (not a.is_cpu or b.is_cpu or is_unknown(cell_of(b).content)):
         raise TraceError("tensors are swapped while a function is traced; copy their data instead")
     record_swap(a)
     swap_implementations(a, b)

@@ -80,7 +80,7 @@ class HostNumbers:
             values = self._values(inputs, self.read, self._order)
         except (ArithmeticError, ValueError):
             return False
-        return all(value == number.value for value, number in zip(values, self.read, strict=True))
+        return all(repr(v) == repr(n.value) for v, n in zip(values, self.read, strict=True))  # of NaN and -0.0 too
 
     def value(self, number: HostNumber, inputs: Sequence[float]) -> Any:
         """Recompute a number of the run for other inputs, for which the program is valid."""

@@ -366,3 +366,15 @@ def test_an_error_of_the_function_is_that_of_a_constant() -> None:
         compiled(given(), 5)
     with pytest.raises(TraceError, match=r"test_passed_numbers.py:\d+"):
         tenax.jit(lambda x, n: x * int(x.sum()) * n)(given(), 1)
+
+
+@pytest.mark.parametrize("numbers", [(math.nan, math.nan, 1.0, math.nan), (0.0, -0.0, 0.0)])
+def test_a_number_that_a_program_reads_may_be_nan_or_have_a_sign(numbers: tuple[float, ...]) -> None:
+    holder = types.SimpleNamespace()
+
+    def replaced(x: torch.Tensor) -> torch.Tensor:
+        return torch.ones_like(x).copysign(torch.nan_to_num(x * math.nan, holder.number))
+
+    compiled, x = tenax.jit(replaced), given()
+    for holder.number in numbers:
+        close(compiled(x), replaced(x.cpu()), nan=True)

@@ -227,6 +227,8 @@ def test_the_second_device_compiles_too() -> None:
     assert_same_state(ours, reference, COMPOSED)
     view = tenax.jit(lambda x: (x * 2).t())(x.to("jax:1"))
     assert view.device == torch.device("jax:1") and view.stride() == (1, 6)
+    for made in (torch.rand(3, device="jax:1", dtype=torch.float64), torch.arange(3, device="jax:1")):
+        close(tenax.jit(lambda x: x * 2 + torch.ones(3, dtype=x.dtype).to("jax:1"))(made), made.cpu() * 2 + 1)
 
 
 def test_a_gradient_from_outside_is_added_to_though_none_is_left() -> None:
@@ -249,3 +251,23 @@ def test_modes_are_left_as_they_were_found() -> None:
     with pytest.raises(TraceError, match="leaves gradients, the default dtype or the precision of float32"):
         tenax.jit(lambda: torch.set_grad_enabled(False))()
     assert torch.is_grad_enabled()
+
+
+def test_a_module_may_be_made_and_moved_within_a_compiled_function() -> None:
+    outside = nn.LayerNorm(3)
+
+    def step(x: torch.Tensor) -> tuple[torch.Tensor, bool, torch.Tensor | None]:
+        first, second = nn.LayerNorm(3), nn.BatchNorm1d(3)
+        second.weight = first.weight
+        both = nn.Sequential(first, second).to(x.device)
+        result = both(x)
+        result.square().sum().backward()
+        return result.detach(), first.weight is second.weight, first.weight.grad
+
+    compiled = tenax.jit(step)
+    for _ in range(2):
+        x = torch.randn(4, 3)
+        close(compiled(x.to("jax")), step(x), COMPOSED)
+    with pytest.raises(TraceError, match="tensors are swapped"):
+        tenax.jit(lambda x: outside.to(x.device)(x))(x.to("jax"))
+    assert outside.weight.device.type == "cpu"

@@ -1,13 +1,16 @@
 """The public names of torchax, implemented with tenax: `import tenax.compat.torchax as torchax`.
 
-The device is always registered, so the functions that enable and disable torchax globally have no effect.
-`docs/migrating.md` has the table of names. Importing this package adds the methods `torch`, `apply_jax`, `apply_jax_`
-and `shard_` to `torch.Tensor`.
+For scripts that import `torchax` itself, call `install()` or run `tenax run --torchax script.py`. The device is always
+registered, so the functions that enable and disable torchax globally have no effect. `docs/migrating.md` has the table
+of names. Importing this package adds the methods `torch`, `apply_jax`, `apply_jax_` and `shard_`, and the attribute
+`_elem`, to `torch.Tensor`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,9 +18,9 @@ import jax
 import torch
 from torch import nn
 
-from ...aten.registration import register_all
 from ...interop.functional_module import FunctionalModule
 from ...trace.transfer import to_jax
+from ..alias import LibraryFinder
 from . import amp as amp
 from . import checkpoint as checkpoint
 from . import config as config
@@ -50,6 +53,7 @@ __all__ = [
     "export",
     "extract_jax",
     "flax",
+    "install",
     "interop",
     "load_checkpoint",
     "mesh_util",
@@ -60,7 +64,17 @@ __all__ = [
 ]
 
 
-register_all()  # a function may be traced, under autocast, before there is a first tensor
+__version__ = VERSION = "0.0.14"  # the release of torchax whose names these are
+device_module = torch.jax
+
+
+def install() -> None:
+    """Make `import torchax` mean `tenax.compat.torchax`, in spawned processes as well.
+
+    Raises:
+        ImportError: torchax itself has been imported.
+    """
+    LibraryFinder("torchax", sys.modules[__name__], __version__).install()
 
 
 def default_env() -> Environment:
@@ -78,8 +92,8 @@ def disable_globally() -> None:
 
 
 def disable_temporarily() -> Any:
-    """A context manager in which tensors without a device are created on the CPU, even within an environment."""
-    return default_environment.left()
+    """A context manager without effect."""
+    return nullcontext()
 
 
 def enable_accuracy_mode() -> None:

@@ -116,7 +116,8 @@ def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a JAX function with trees of tensors, dtypes, torch functions and other values, and convert its result.
 
     The function is called directly, so it may depend on values and return any object. If torch records a gradient or a
-    graph, it is traced by `tenax.call_jax` instead, and must be traceable and return arrays.
+    graph, it is traced by `tenax.call_jax` instead, and must be traceable and return arrays; except for a
+    `jax.stages.Compiled`, which JAX cannot differentiate.
 
     Raises:
         TraceError: torch records a gradient, and a torch function among the arguments closes over a tensor that
@@ -124,7 +125,7 @@ def call_jax(jax_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     if torch.compiler.is_dynamo_compiling():
         return calls.call_jax(jax_func, *args, **kwargs)
-    if not is_recorded(args, kwargs):
+    if isinstance(jax_func, jax.stages.Compiled) or not is_recorded(args, kwargs):
         # As in `tenax.call_jax`, 64-bit arguments enable 64-bit mode.
         wide = any(x.dtype in _WIDE for x in tensors(jax.tree.leaves((args, kwargs))))
         with jax.enable_x64(wide or jax.dtypes.canonicalize_dtype(float).itemsize == 8):

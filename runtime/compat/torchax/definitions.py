@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+from collections import UserDict
 from collections.abc import Callable
 from typing import Any
 
@@ -34,3 +36,37 @@ def of_tensors(op: Any, function: Callable[..., Any]) -> Override:
         return function(*args, **kwargs)
 
     return override_composite(op, call)
+
+
+@dataclasses.dataclass
+class Operator:
+    """One registration."""
+
+    torch_op: Any
+    func: Callable[..., Any]
+    is_jax_function: bool = True
+    is_user_defined: bool = False
+    needs_env: bool = False
+    is_view_op: bool = False
+    override: Override | None = None
+
+
+class Operators(UserDict[Any, Operator]):
+    """The registrations of an environment, by their operators."""
+
+    def __init__(self, environment: Any) -> None:
+        super().__init__()
+        self.environment = environment
+
+    def __setitem__(self, op: Any, operator: Operator) -> None:
+        before = self.data[op].override if op in self.data else None
+        given = functools.partial(operator.func, env=self.environment) if operator.needs_env else operator.func
+        operator.override = of_arrays(op, given) if operator.is_jax_function else of_tensors(op, given)
+        super().__setitem__(op, operator)
+        if before is not None:
+            before.remove()
+
+    def __delitem__(self, op: Any) -> None:
+        override = self.data.pop(op).override
+        if override is not None:
+            override.remove()

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import torch
+from jax import shard_map as shard_map
 from torch import nn
 
 from ...distributed.axes import axis_group
@@ -127,13 +128,8 @@ class JittableModule(nn.Module):
     def __init__(self, m: nn.Module, extra_jit_args: Options = None, dedup_parameters: bool = True) -> None:
         super().__init__()
         self._model = m
-        self._options = dict(extra_jit_args or {})
+        self._extra_jit_args = dict(extra_jit_args or {})
         self._dedup = dedup_parameters
-        self._forward = (
-            TransformedModule(m, FunctionsByMode(m, functools.partial(_jitted_with, self._options)))
-            if self._options
-            else transformed_module(m, jax.jit)
-        )
         self._jitted: dict[str, Callable[..., Any]] = {}
         self._named = _extract(m, dedup_parameters)  # plain dicts, which JAX knows as trees; programs write to them
         self._taken = {**self._named[0], **self._named[1]}  # their tensors, which are those of the module
@@ -180,13 +176,10 @@ class JittableModule(nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled module."""
-        self.take_tensors()
-        return self._forward(*args, **kwargs)
+        return self.jittable_call("forward", *args, **kwargs)
 
     def jittable_call(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method by name, compiled."""
-        if method_name == "forward":
-            return self(*args, **kwargs)
         if method_name not in self._jitted:
             self.make_jitted(method_name)
         return self._jitted[method_name](*args, **kwargs)
@@ -215,17 +208,27 @@ class JittableModule(nn.Module):
     def make_jitted(self, method: str) -> None:
         """Compile a method: `jittable.method(...)` then runs the program with the current tensors of the module.
 
-        Its results have no torch gradient, and it updates no buffers.
+        Results of methods other than `forward` have no torch gradient, and these methods update no buffers.
         """
+        model, options = self._model, self._extra_jit_args
+        if method == "forward":
+            by_mode = FunctionsByMode(model, functools.partial(_jitted_with, options))
+            forward = TransformedModule(model, by_mode) if options else transformed_module(model, jax.jit)
         compiled: dict[tuple[bool, ...], Callable[..., Any]] = {}
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            modes = tuple(m.training for m in self._model.modules())
+            params, buffers = self.take_tensors()
+            if method == "forward":
+                return forward(*args, **kwargs)
+            modes = tuple(m.training for m in model.modules())
             if modes not in compiled:
-                compiled[modes] = jax_jit(functools.partial(_call, self._model, method), self._options)
-            return compiled[modes](self.params, self.buffers, *args, **kwargs)
+                compiled[modes] = jax_jit(functools.partial(_call, model, method), options)
+            return compiled[modes](params, buffers, *args, **kwargs)
 
         self._jitted[method] = call
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_jitted": {}}  # a copy compiles its own module
 
     def __getattr__(self, name: str) -> Any:
         jitted = self.__dict__.get("_jitted", {})
@@ -296,18 +299,23 @@ def set_all_buffers(
     """Set the tensors of a module, by any of their names. Tied tensors stay tied.
 
     A value of another shape, dtype or device replaces the tensor's data; others are copied into it. With `shared`, each
-    replaces the data, in the memory of the value.
+    replaces the data, in the memory of the value. A tensor on device "meta" is replaced itself.
 
     Raises:
         KeyError: the module has no tensor of a name.
     """
-    own = {name: slot.tensor for tie in ties_of(m, attributes=True) for slot in tie for name in slot.names}
+    own = {name: tie for tie in ties_of(m, attributes=True) for slot in tie for name in slot.names}
     with torch.no_grad():
         for name, value in {**params, **buffers}.items():
-            tensor = own[name]
-            if shared:
-                tensor.data = value.detach()
-            elif (tensor.shape, tensor.dtype, tensor.device) == (value.shape, value.dtype, value.device):
+            tensor = own[name][0].tensor
+            alike = (tensor.shape, tensor.dtype, tensor.device) == (value.shape, value.dtype, value.device)
+            if alike and not shared:
                 tensor.copy_(value)
-            else:
-                tensor.data = value.detach().clone()
+                continue
+            value = value.detach() if shared else value.detach().clone()
+            if not tensor.is_meta:
+                tensor.data = value
+                continue
+            for slot in own[name]:
+                is_parameter = isinstance(tensor, nn.Parameter)
+                slot.holder[slot.key] = nn.Parameter(value, tensor.requires_grad) if is_parameter else value

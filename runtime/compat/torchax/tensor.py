@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,30 @@ import torch
 
 from ... import debug, patches
 from ...aten.overrides import Override
-from ...device.tensor import Tensor as Tensor
+from ...aten.registration import register_all
+from ...device import tensor as device_tensor
 from ...errors import TraceError
 from ...interop.convert import j2t
 from ...storage import random
 from ...storage.random import draw_key, drawing, manual_seed, next_key
 from ...storage.tensors import cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
+from ...trace.transfer import from_jax as wrap  # noqa: F401 (torchax's names)
+from ...trace.transfer import to_jax as unwrap  # noqa: F401
 from .config import Configuration
-from .definitions import of_tensors
+from .definitions import Operators, of_tensors
 from .mixed import NoMixedMath
+
+
+class ArrayTensor(device_tensor.Tensor):  # type: ignore[metaclass]
+    """`tenax.Tensor`, which also accepts an environment: `Tensor(array, env)`."""
+
+    def __new__(cls, elem: jax.Array, env: Any = None, requires_grad: bool = False) -> torch.Tensor:  # type: ignore[misc]
+        """Wrap an array without a copy."""
+        return super().__new__(cls, elem).requires_grad_(requires_grad)
+
+
+Tensor = View = ArrayTensor  # views are device tensors like all others
 
 
 @dataclass(frozen=True)
@@ -40,19 +54,19 @@ class RuntimeProperty:
 class Environment:
     """The environment of torchax, with the methods that programs call. tenax itself needs no environment.
 
-    Within it, as a context manager or in a function that it decorates, tensors without a device are created on device
-    "jax". It is reentrant.
+    As a context manager, or in a function that it decorates, it applies the flags of its configuration. Tensors without
+    a device are created on the CPU. It is reentrant.
     """
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self.config = configuration or Configuration()
+        self.operators = self._ops = Operators(self)  # programs write to the private name
         self._entered: list[ExitStack] = []
         self._properties = [RuntimeProperty()]
         self._key: tuple[tuple[int, int], Any] | None = None  # a state of the random stream, and its key
 
     def __enter__(self) -> Environment:
         with ExitStack() as stack:
-            stack.enter_context(torch.device("jax"))
             if not self.config.allow_mixed_math_with_scalar_tensor:
                 stack.enter_context(NoMixedMath())
             if self.config.debug_accuracy_for_each_op:
@@ -74,10 +88,6 @@ class Environment:
                 return function(*args, **kwargs)
 
         return within
-
-    def left(self) -> Any:
-        """A context manager in which tensors without a device are created on the CPU, if the environment is entered."""
-        return torch.device("cpu") if self._entered else nullcontext()
 
     @property
     def param(self) -> RuntimeProperty:
@@ -182,6 +192,7 @@ class Environment:
 
 
 default_environment = Environment()
+move_to_device = default_environment.to_xla
 
 
 @contextmanager
@@ -254,6 +265,34 @@ def _torch(self: torch.Tensor) -> torch.Tensor:
     return self.detach().cpu()
 
 
+def _elem(self: torch.Tensor) -> Any:
+    """The array of a device tensor; other tensors lack the attribute, by which programs tell them apart."""
+    if isinstance(self, Tensor):
+        return self.detach().jax()
+    try:
+        return self.__dict__["_elem"]  # of a subclass
+    except KeyError:
+        raise AttributeError("a CPU tensor has no '_elem'") from None
+
+
+def _set_elem(self: torch.Tensor, value: Any) -> None:
+    if isinstance(self, Tensor):
+        _apply_jax_(self, lambda _: value)
+    else:
+        self.__dict__["_elem"] = value
+
+
+def _array(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def __array__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        """The value, of device tensors that require a gradient too."""
+        return plain(self.detach() if isinstance(self, Tensor) else self, *args, **kwargs)
+
+    return __array__
+
+
+register_all()  # before a function is traced under autocast, and before `__array__` is replaced a second time
 for _method in (_apply_jax, _apply_jax_, _shard_, _torch):
     patches.replace(f"torch.Tensor.{_method.__name__[1:]}", _method)
 patches.replace("torch.Tensor.jax_device", property(_jax_device))
+patches.replace("torch.Tensor._elem", property(_elem, _set_elem))
+patches.wrap("torch.Tensor.__array__", _array)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,24 +9,65 @@ import jax
 import torch
 from torch import nn
 
-from ...interop import scan
+from ...interop import calls
+from ...interop.functional_module import FunctionsByMode
+from ...interop.remat import draw_key_if_possible, write_buffers
+from ...interop.scan import scanned
 from ...sharding.placing import shard
 from .interop import call_jax, gradient_checkpoint, jax_value_and_grad
 
 
-class RematScannedModule(scan.ScannedModule):
-    """`tenax.ScannedModule` of layers that may be on the CPU, whose intermediate values are recomputed.
+class Container:
+    """Holds a module that is not a submodule, so that its tensors are not parameters of the holder."""
+
+    one_mod: nn.Module
+
+
+class StackedLayers(nn.Module):
+    """A stack of identical layers as one `jax.lax.scan`, whose intermediate values are recomputed.
+
+    `params` has the tensors of the layers, stacked along a new first dimension, by their names with "___" for dots.
 
     Args:
-        module_list: layers of equal structure.
+        module_list: layers of equal structure, also on device "meta", whose tensors are copied.
         checkpoint_policy: selects values to save instead of recompute; see `jax.checkpoint_policies`.
     """
 
     def __init__(self, module_list: Iterable[nn.Module], checkpoint_policy: Callable[..., bool] | None = None) -> None:
-        super().__init__([copy.deepcopy(m).to("jax") for m in module_list], remat=True, policy=checkpoint_policy)
+        super().__init__()
+        layers = list(module_list)
+        self.c = Container()
+        self.c.one_mod = layer = layers[0]
+        self.checkpoint_policy = checkpoint_policy
+        states = [layer.state_dict(keep_vars=True) for layer in layers]
+        self.layer_weights_keys = list(states[0])
+        self.params = nn.ParameterDict()
+        for name, first in states[0].items():
+            stacked = torch.stack([state[name].detach() for state in states])
+            self.params[_stacked(name)] = nn.Parameter(stacked, first.requires_grad)
+        self._functions = FunctionsByMode(layer, lambda pure: scanned(pure, len(layers), True, checkpoint_policy))
+
+    def train(self, mode: bool = True) -> Any:
+        """Set the mode of the layers."""
+        self.c.one_mod.train(mode)
+        return super().train(mode)
+
+    def forward(self, x: torch.Tensor, *args: Any) -> Any:
+        """The result of the last layer. Each layer receives the other arguments."""
+        params: dict[str, torch.Tensor] = {name: self.params[_stacked(name)] for name in self.layer_weights_keys}
+        buffers = {name: params.pop(name) for name, _ in self.c.one_mod.named_buffers() if name in params}
+        now = {name: buffer.detach().clone() for name, buffer in buffers.items()}
+        key = draw_key_if_possible(x.device)
+        x, new = calls.call_jax(self._functions.now(), params, now, key, x, args, {})
+        write_buffers(buffers, new)
+        return x
 
 
-ScannedModule = RematScannedModule
+ScannedModule = StackedLayers
+
+
+def _stacked(name: str) -> str:
+    return name.replace(".", "___")
 
 
 def remat(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:

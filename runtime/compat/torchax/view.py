@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from ...device.tensor import Tensor
-
-View = Tensor
+from .tensor import View as View

@@ -275,11 +275,18 @@ def test_the_words_of_the_registry_register() -> None:
         close(x.sin(), 6 * x)
         with pytest.raises(TypeError, match="is not an operator"):
             jtorch.register_function(functional.softmax)(five)
+        env = torchax.default_env()
+        before = env._ops[torch.ops.aten.sin]
+        env._ops[torch.ops.aten.sin] = ops_registry.Operator(
+            torch.ops.aten.sin, lambda x: x * 8, is_jax_function=False, is_user_defined=True, needs_env=False
+        )
+        close(x.sin(), 8 * x)
+        env._ops[torch.ops.aten.sin] = before
+        close(x.sin(), 6 * x)
+        del env._ops[torch.exp]
+        close(x.exp(), np.exp(np.ones(3, np.float32)))
     finally:
-        for table in (ops_registry.all_aten_ops, ops_registry.all_torch_functions):
-            for operator in table.values():
-                operator.override.remove()
-            table.clear()
+        ops_registry.all_aten_ops.clear()
     close(x.sin(), np.sin(np.ones(3, np.float32)))
 
 
@@ -301,12 +308,10 @@ def test_an_operator_is_a_named_function_of_an_exported_program() -> None:
         assert "@mine.twice" in stablehlo.mlir_module()
         close(torch.ops.tenaxcompat.twice(torch.ones(3, device="jax")), np.full(3, 4))
     finally:
-        for operator in ops_registry.all_aten_ops.values():
-            operator.override.remove()
         ops_registry.all_aten_ops.clear()
 
 
 def test_mappings_convert_single_values(x: torch.Tensor) -> None:
     assert mappings.j2t_dtype(jnp.bfloat16) == torch.bfloat16
-    assert mappings.t2j_dtype(torch.int32) == np.int32
+    assert mappings.t2j_dtype(torch.int32) == mappings.TORCH_DTYPE_TO_JAX[torch.int32] == np.int32
     assert mappings.j2t(mappings.t2j(x.cpu())).device.type == "cpu"

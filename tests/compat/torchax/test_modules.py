@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def test_a_flax_module_starts_with_the_values_of_flax() -> None:
         assert not torch.equal(other.get_parameter(name or "params.Dense_0.kernel"), kernel)
 
 
-def test_layers_of_the_cpu_are_scanned_with_a_policy() -> None:
+def test_layers_are_scanned_with_a_policy() -> None:
     torch.manual_seed(0)
     layers = [nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(3)]
     x = torch.rand(2, 3)
@@ -81,15 +82,37 @@ def test_layers_of_the_cpu_are_scanned_with_a_policy() -> None:
     expected.sum().backward()
     counts = []
     for policy in (None, jax.checkpoint_policies.everything_saveable):
-        scanned = torchax.train.ScannedModule(layers, checkpoint_policy=policy)
-        assert layers[0][0].weight.device.type == "cpu"
-        assert set(scanned.state_dict()) == {f"{i}.0.{n}" for i in range(3) for n in ("weight", "bias")}
+        scanned = torchax.train.ScannedModule(layers, checkpoint_policy=policy).to("jax")
+        assert set(scanned.state_dict()) == {"params.0___weight", "params.0___bias"}
         result = scanned(x.to("jax"))
         close(result, expected)
         result.sum().backward()
-        close(scanned.get_parameter("layer.0.weight").grad[1], layers[1][0].weight.grad)
+        close(scanned.params["0___weight"].grad[1], layers[1][0].weight.grad)
         counts.append(_tanhs(scanned, x))
     assert counts[0] > counts[1]  # computed again
+
+
+def test_scanned_layers_have_buffers_modes_and_other_arguments() -> None:
+    class Layer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.drop = nn.BatchNorm1d(3), nn.Dropout(0.5)
+            self.register_buffer("shift", torch.ones(3), persistent=False)
+
+        def forward(self, x: torch.Tensor, scale: float, nothing: None) -> torch.Tensor:
+            return self.drop(self.norm(x)) * scale + self.shift
+
+    layers, x = [Layer() for _ in range(2)], torch.randn(4, 3)
+    scanned = torchax.train.ScannedModule(layers).to("jax")
+    assert not torch.equal(*(scanned(x.to("jax"), 2.0, None) for _ in range(2)))
+    assert scanned.params["norm___num_batches_tracked"].tolist() == [2, 2]
+    scanned.eval()
+    state = {k.removeprefix("params.").replace("___", "."): v.cpu() for k, v in scanned.state_dict().items()}
+    expected = x
+    for i, layer in enumerate(layers):
+        layer.load_state_dict({k: v[i] for k, v in state.items()})
+        expected = layer.eval()(expected, 2.0, None)
+    close(scanned(x.to("jax"), 2.0, None), expected)
 
 
 def _tanhs(module: nn.Module, x: torch.Tensor) -> int:
@@ -149,7 +172,40 @@ def test_a_jittable_module_passes_for_its_module() -> None:
     close(jittable.jittable_call("forward", x), model(x))
     assert torch.equal(jittable.jittable_call("twice", x), jittable.jittable_call("twice", x))
     close(jittable.jittable_call("twice", x), 2 * model(x))
-    assert type(copy.deepcopy(jittable)) is JittableModule
+    close(jittable(x), model(x))
+    other = copy.deepcopy(jittable)
+    assert type(other) is JittableModule
+    with torch.no_grad():
+        other._model.weight.zero_()
+    close(other(x)[0], model.bias)
+
+
+def test_a_subclass_of_a_jittable_module_compiles_in_its_own_way() -> None:
+    made = []
+
+    class Own(JittableModule):
+        def make_jitted(self, key: str) -> None:
+            made.append(key)
+            jitted = jax_jit(functools.partial(self.functional_call, key), kwargs_for_jax_jit=self._extra_jit_args)
+            self._jitted[key] = lambda *args: jitted({k: 2 * v for k, v in self.params.items()}, self.buffers, *args)
+
+    x = torch.ones(1, 3, device="jax")
+    model = nn.Linear(3, 2).to("jax")
+    for options in (None, {"static_argnums": (3,)}):
+        close(Own(model, options)(x), 2 * model(x))
+    assert made == ["forward", "forward"]
+
+
+def test_a_module_of_the_meta_device_takes_tensors() -> None:
+    with torch.device("meta"):
+        jittable = JittableModule(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval())
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval()
+    jittable.params = {k: v.detach().to("jax") for k, v in model.named_parameters()}
+    for name, buffer in model.named_buffers():
+        jittable.buffers[name] = buffer.to("jax")
+    x = torch.randn(3, 2)
+    close(jittable(x.to("jax")), model(x))
 
 
 def test_a_checkpoint_keeps_the_keys_of_dicts(tmp_path: Path) -> None:

@@ -372,7 +372,7 @@ def test_frozen_parameters_and_plain_tensors_are_buffers() -> None:
     close(model(torch.ones(2)).detach(), np.full(2, 10))
 
 
-def test_an_environment_makes_tensors_on_the_device() -> None:
+def test_an_environment_leaves_factories_without_a_device_on_the_cpu() -> None:
     env = torchax.tensor.Environment(torchax.config.Configuration(debug_print_each_op_operands=True))
     assert env.config.debug_print_each_op_operands
 
@@ -383,14 +383,11 @@ def test_an_environment_makes_tensors_on_the_device() -> None:
             pass
         return torch.ones(n)
 
-    assert make(2).device.type == "jax"
+    assert make(2).device.type == "cpu"
     assert (make.__name__, make.__doc__) == ("make", "Ones.")
-    assert torch.ones(1).device.type == "cpu"
-    with torchax.default_env():
-        assert nn.Linear(2, 2).weight.device.type == "jax"
-        with torchax.disable_temporarily():
-            assert torch.ones(1).device.type == "cpu"
-    x = make(2)
+    with torchax.default_env(), torch.device("jax"):
+        assert nn.Linear(2, 2).weight.device.type == make(2).device.type == "jax"
+    x = make(2).to("jax")
     assert env.v2t_iso(x[:1]).shape == (1,)
     tree = env.j2t_copy({"a": x.jax(), "b": "text"})
     assert (tree["a"].device.type, tree["b"]) == ("cpu", "text")
@@ -500,3 +497,25 @@ def test_tensors_set_in_the_dictionaries_of_a_jittable_module_are_used() -> None
     jittable.params["absent"] = five
     with pytest.raises(KeyError, match="absent"):
         jittable(x)
+
+
+def test_a_tensor_shows_its_array() -> None:
+    x = torchax.tensor.Tensor(jnp.arange(3.0), env=torchax.default_env(), requires_grad=True)
+    assert (type(x), x.device.type, x.requires_grad) == (torch.Tensor, "jax", True)
+    assert isinstance(x[:1], torchax.tensor.View)
+    np.testing.assert_array_equal(np.array(x), np.arange(3))
+    y = x.detach()
+    y._elem = y._elem + 1
+    close(x, np.arange(1, 4))
+    assert not hasattr(torch.ones(1), "_elem")
+    tree = torchax.tensor.wrap(torchax.tensor.unwrap({"y": y, "n": 1}))
+    assert (tree["y"].device.type, tree["n"]) == ("jax", 1)
+    assert torchax.tensor.move_to_device(torch.ones(1)).device.type == "jax"
+    assert torchax.device_module.device_count() == len(jax.devices())
+
+    class Named(torch.Tensor):
+        """A subclass with an attribute of that name."""
+
+    named = torch.ones(2).as_subclass(Named)
+    named._elem = "its own"
+    assert named._elem == "its own"

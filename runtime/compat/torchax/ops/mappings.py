@@ -7,8 +7,11 @@ from typing import Any
 import jax
 import torch
 
-from ....dtypes import numpy_dtype, torch_dtype
+from ....dtypes import TO_NUMPY, TO_TORCH, numpy_dtype, torch_dtype
 from ....trace.transfer import from_jax, to_jax
+
+TORCH_DTYPE_TO_JAX: dict[Any, Any] = {**TO_NUMPY, None: None}
+JAX_DTYPE_TO_TORCH: dict[Any, Any] = {**TO_TORCH, None: None}
 
 
 def t2j(t: torch.Tensor, use_dlpack: bool = True) -> jax.Array:
