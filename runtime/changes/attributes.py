@@ -71,41 +71,14 @@ LIBRARIES = (
         "A module that moves to or from the device keeps its parameter objects. Other modules behave as before, except "
         "that each conversion is first tried on an empty tensor to detect its target device.",
     ),
-    Patch(
-        "torch.jit",
-        "load",
-        (When.IMPORT,),
-        'With `map_location="jax"`, a TorchScript file is read on the CPU, then moved. Other calls behave as before.',
-    ),
-    Patch(
-        "torch.jit",
-        "trace trace_module",
-        (When.IMPORT,),
-        "Convolutions of the device are recorded. Other calls behave as before.",
-    ),
-    Patch(
-        "torch",
-        "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
-        (When.SCRIPT_TRACE,),
-        "They call the operator that the tracer records.",
-    ),
-    Patch(
-        "torch.nn.functional",
-        "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
-        (When.SCRIPT_TRACE,),
-        "The same.",
-    ),
-    Patch(
-        "torch.jit.RecursiveScriptModule",
-        "save save_to_buffer",
-        (When.TENSOR,),
-        "A TorchScript module on the device is saved as its copy on the CPU. Other modules behave as before.",
-    ),
-    Patch(
-        "torch.jit.ScriptModule",
-        "save save_to_buffer",
-        (When.TENSOR,),
-        "The same for traced modules.",
+    *(
+        Patch(
+            f"torch.jit.{cls}",
+            "save save_to_buffer",
+            (When.TENSOR,),
+            "A TorchScript module on the device is saved as its copy on the CPU. Other modules behave as before.",
+        )
+        for cls in ("RecursiveScriptModule", "ScriptModule")
     ),
     Patch(
         "torch.UntypedStorage",
@@ -168,17 +141,9 @@ LIBRARIES = (
         (When.TENSOR,),
         "A tensor of the device is fetched once before it is printed; one that was deleted prints that.",
     ),
-    Patch(
-        "torch",
-        "to_dlpack",
-        (When.IMPORT,),
-        "A tensor of the device gives a capsule of its JAX array. Other tensors behave as before.",
-    ),
-    Patch(
-        "torch.utils.dlpack",
-        "to_dlpack",
-        (When.IMPORT,),
-        "The same function.",
+    *(
+        Patch(owner, "to_dlpack", (When.IMPORT,), "A tensor of the device gives a capsule of its JAX array.")
+        for owner in ("torch", "torch.utils.dlpack")
     ),
     Patch(
         "torch",
@@ -186,13 +151,6 @@ LIBRARIES = (
         (When.IMPORT,),
         'A subclass of the same name: `torch.Generator(device="jax")` gives a CPU generator whose `device` is `jax`. '
         "Generators for other devices keep their type.",
-    ),
-    Patch(
-        "torch.utils.data.dataloader._MultiProcessingDataLoaderIter",
-        "__init__",
-        (When.TENSOR,),
-        "JAX's warning about forked processes is not shown for workers that load data: tensors of the device raise in "
-        "them.",
     ),
     Patch(
         "torch.nn.attention.flex_attention",
@@ -216,13 +174,6 @@ LIBRARIES = (
         (When.IMPORT,),
         "`torch.accelerator` waits for the device, reports its memory and sets the current one, without hooks.",
         optional=True,
-    ),
-    Patch(
-        "torch.nn.parallel.comm",
-        "broadcast broadcast_coalesced scatter gather",
-        (When.IMPORT,),
-        "`nn.DataParallel` copies between devices of JAX; torch does so for CUDA alone. Tensors of other devices are "
-        "copied as before.",
     ),
     Patch(
         "torch",
