@@ -16,7 +16,6 @@ import numpy as np
 from .._torch.device import CPU_GENERATOR
 from .code_visitors import visit_module_object, visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
-from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
 from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python, module_of
 from .sources import PLAIN_TYPES, elements_of, text_of
@@ -103,10 +102,8 @@ def visit_enum(graph: StateGraph, node: StateNode) -> None:
     node.follow(node.hold(vars(node.value)))
 
 
-def visit_logger(graph: StateGraph, node: StateNode) -> None:
-    """Record the cache of a logger's enabled levels."""
-    if cache := logger_cache(node.path, node.value):
-        graph.reached.caches[id(node.value)] = cache
+def visit_nothing(graph: StateGraph, node: StateNode) -> None:
+    """Follow nothing from an object, whose state `settings.py` reads."""
 
 
 def visit_host_array(graph: StateGraph, node: StateNode) -> None:

@@ -291,7 +291,7 @@ def observe(
                 words = [word for word in CLASS_WORDS if word in named]
                 observations += _attributes_of(value, value.__qualname__, ("__mro__", *words))
                 if "__subclasses__" in named:
-                    subclasses = type.__subclasses__(value)
+                    subclasses: list[type] = type.__subclasses__(value)
                     observations.append(Observation(SUBCLASSES, value, None, subclasses, value.__qualname__))
         elif i in step.state.reached.modules or i in step.state.reached.objects:
             observations.append(Observation(TYPE, value, None, type(value), node.path))

@@ -70,7 +70,7 @@ class Reached:
     generators: dict[int, tuple[str, Any]] = field(default_factory=dict)  # host random number generators
     arrays: dict[int, tuple[str, HostArray]] = field(default_factory=dict)
     streams: dict[int, tuple[str, Any]] = field(default_factory=dict)  # iterators, and others that cannot be followed
-    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function or logger
+    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function
     objects: dict[int, tuple[str, Any]] = field(default_factory=dict)  # neither containers nor torch's objects
 
     @property
