@@ -193,17 +193,15 @@ LIBRARIES = (
         (When.TENSOR,),
         "Calls are counted, so that a compiled function sees that a parameter was swapped.",
     ),
-    Patch(
-        "torch.optim.adam",
-        "_multi_tensor_adam",
-        (When.TENSOR,),
-        "The default step of Adam and AdamW is one program for the parameters of the device. Other steps are torch's.",
-    ),
-    Patch(
-        "torch.optim.sgd",
-        "_multi_tensor_sgd",
-        (When.TENSOR,),
-        "The same for SGD with momentum.",
+    *(
+        Patch(
+            f"torch.optim.{name}",
+            f"_multi_tensor_{name}",
+            (When.TENSOR,),
+            "The default step of Adam, AdamW and SGD with momentum is one program for the parameters of the device. "
+            "Other steps are torch's.",
+        )
+        for name in ("adam", "sgd")
     ),
     Patch(
         "torch",
@@ -427,17 +425,9 @@ LIBRARIES = (
         "DDP finds unused parameters of the device: torch would need pinned memory for that. Other models behave as "
         "before.",
     ),
-    Patch(
-        "torch.distributed",
-        "monitored_barrier",
-        (When.GROUP,),
-        'Groups of the backend "tenax" are accepted. Others behave as before.',
-    ),
-    Patch(
-        "torch.distributed.distributed_c10d",
-        "monitored_barrier",
-        (When.GROUP,),
-        "The same.",
+    *(
+        Patch(owner, "monitored_barrier", (When.GROUP,), 'Groups of the backend "tenax" are accepted, besides gloo.')
+        for owner in ("torch.distributed", "torch.distributed.distributed_c10d")
     ),
     Patch(
         "torch.nn.parallel.DistributedDataParallel",
