@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import platform
+import runpy
+import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -260,9 +263,61 @@ def _torch_xla_names(path: Path) -> None:
     raise typer.Exit(0 if all(use.runs for use in found) else 1)
 
 
+@app.command(context_settings=_FORWARD)
+def run(context: typer.Context) -> None:
+    """Run a program with the device registered, and selected in trainers that use Accelerate.
+
+    `tenax run script.py args...`, or `tenax run -m module args...`.
+    """
+    words = context.args
+    module = words[0] == "-m" if words else False
+    if len(words) <= module or words == ["--help"]:
+        typer.echo(context.get_help())
+        raise typer.Exit(0 if words == ["--help"] else 2)
+    if not module and not Path(words[0]).is_file():
+        raise typer.BadParameter(f"{words[0]!r}: there is no such script")
+    os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
+    import tenax  # noqa: F401
+
+    sys.argv = words[module:]
+    if module:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, str(Path(words[0]).resolve().parent))
+        runpy.run_path(words[0], run_name="__main__")
+
+
 @app.command()
 def changes() -> None:
     """Print the changes that tenax makes to torch and JAX, as Markdown."""
     from .doctor import page
 
     typer.echo(page())
+
+
+@app.command("compile")
+def compile_(
+    build: Annotated[str, typer.Argument(help="module:function that returns a step and a tuple of its arguments.")],
+    target: Annotated[str, typer.Option(help='The devices, such as "TPU v5e:4x4".')],
+    mesh: Annotated[str, typer.Option(help="Axes over all devices: data=4,model=4; otherwise one device.")] = "",
+    fsdp: Annotated[str, typer.Option(help="The axis over which weights are split for data parallelism.")] = "",
+    tensor_parallel: Annotated[str, typer.Option(help="The axis over which projections are split.")] = "",
+) -> None:
+    """Compile a step for devices that need not exist, and show memory, kernels and collectives of the program.
+
+    The function is called with "meta" as the default device, so that nothing is allocated.
+    """
+    import torch
+
+    import tenax
+
+    module, _, name = build.partition(":")
+    sizes = {axis: int(size) for axis, _, size in (part.partition("=") for part in mesh.split(",") if part)}
+    rules: Any = tenax.sharding.fsdp(fsdp) if fsdp else {}
+    if tensor_parallel:
+        rules = tenax.sharding.tensor_parallel(tensor_parallel, fsdp=fsdp or None)
+    sys.path.insert(0, "")
+    with torch.device("meta"):
+        step, arguments = getattr(importlib.import_module(module), name)()
+    Console().print(tenax.compile_for(step, *arguments, target=target, mesh=sizes, rules=rules))

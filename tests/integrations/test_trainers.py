@@ -133,11 +133,12 @@ def test_accelerate_on_the_cpu_is_reported_once_unless_it_was_asked_for() -> Non
     runs(HEAD + ACCELERATE + "\f" + body)
 
 
-def test_a_script_of_accelerate_chooses_the_device_by_a_variable() -> None:
-    code = "import accelerate; print(accelerate.Accelerator().device)"
-    variables = {**os.environ, "ACCELERATE_TORCH_DEVICE": "jax"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
-    assert done.stdout.split() == ["jax"]
+def test_a_script_of_accelerate_run_by_tenax_chooses_the_device(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import sys, accelerate\nprint(accelerate.Accelerator().device, *sys.argv[1:])\n")
+    program = [sys.executable, "-c", "from tenax.cli import app; app()", "run", str(script), "--steps", "3"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["jax", "--steps", "3"]
 
 
 def test_lightning_trains_on_the_device_eagerly_and_compiled() -> None:

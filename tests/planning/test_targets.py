@@ -12,8 +12,10 @@ import torch
 from jax.sharding import PartitionSpec as P
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
+from typer.testing import CliRunner
 
 import tenax
+from tenax.cli import app
 from tenax.distributed import plan
 from tenax.errors import TraceError
 from tenax.planning.targets import library
@@ -167,6 +169,16 @@ def test_a_model_on_the_device_is_laid_out_over_the_topology() -> None:
     )
     assert program.memory.weights == 4 * (WIDTH * WIDTH / 2 + WIDTH + 10 * WIDTH + 10)
     assert tenax.sharding_of(model[0].weight).num_devices == 1
+
+
+def test_the_command_prints_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "made_for_tpus.py").write_text("from tests.planning.test_targets import build\n")
+    result = CliRunner().invoke(
+        app, ["compile", "made_for_tpus:build", "--target", TPU, "--mesh", "data=4", "--fsdp", "data"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "TPU v5e:2x2 (data=4)" in result.output and "all-gather" in result.output
 
 
 def test_importing_tenax_does_not_load_the_compiler() -> None:
