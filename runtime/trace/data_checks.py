@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from .._torch.constraints import Symmetric
 from ..patches import ScopedPatches
@@ -74,6 +75,36 @@ def _of_variances(plain: Any) -> Callable[..., Any]:
         return (trusting if hidden else plain)(input, target, var, *args, **kwargs)
 
     return loss
+
+
+class _Accepted(TorchFunctionMode):
+    """Decides the conditions `x.all()` and `x.any()` of a constructor as they are for accepted arguments."""
+
+    def __init__(self, rejects: tuple[bool, ...]) -> None:
+        """`rejects` has an element for each condition: whether the constructor raises if it fails."""
+        super().__init__()
+        self.rejects = iter(rejects)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Add an assertion to a compiled function, and continue."""
+        if func not in (Tensor.all, Tensor.any) or len(args) > 1 or kwargs or not _is_unknown(args[0]):
+            return func(*args, **(kwargs or {}))
+        if next(self.rejects, True):
+            _find_out(args[0].all() if func is Tensor.all else ~args[0].any(), _OUT_OF_RANGE)
+        return func is Tensor.all
+
+
+def _constructor(*rejects: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The constructor of a distribution that checks its arguments itself."""
+
+    def replaced(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def construct(self: Any, *args: Any, **kwargs: Any) -> None:
+            with _Accepted(rejects):
+                plain(self, *args, **kwargs)
+
+        return construct
+
+    return replaced
 
 
 def _symmetric(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -192,6 +223,9 @@ _ANSWERS = ScopedPatches(
         f"{_constraints}._PositiveDefinite.check",
         _symmetric_and(lambda x: torch.linalg.cholesky_ex(x).info.eq(0)),
     ),
+    ("torch.distributions.geometric.Geometric.__init__", _constructor(True)),
+    # Wishart only warns of the second condition, that a sample may be singular.
+    ("torch.distributions.wishart.Wishart.__init__", _constructor(True, False)),
     ("torch.nn.utils.rnn.invert_permutation", _inverted),
     ("torch.nn.modules.transformer._detect_is_causal_mask", _hinted),
     ("torch.nn.functional.gaussian_nll_loss", _of_variances),

@@ -287,14 +287,21 @@ def test_a_distribution_checks_its_matrix_when_the_call_is_done() -> None:
         torch.jax.synchronize()
 
 
-def test_a_constructor_that_branches_on_its_arguments_raises_unless_it_trusts_them() -> None:
-    def density(x: torch.Tensor, validate: bool) -> torch.Tensor:
-        return torch.distributions.Geometric(x, validate_args=validate).log_prob((x > 0.5).float())
+@pytest.mark.parametrize("family", ["Geometric", "Wishart"])
+def test_a_constructor_checks_its_arguments_when_the_call_is_done(family: str) -> None:
+    def density(x: torch.Tensor) -> torch.Tensor:
+        matrix = torch.eye(2, device=x.device)
+        if family == "Wishart":
+            return torch.distributions.Wishart(x, matrix, validate_args=True).log_prob(matrix)
+        return torch.distributions.Geometric(x, validate_args=True).log_prob((x > 0.5).float())
 
-    x = torch.tensor([0.7, 0.2])
-    with pytest.raises(TraceError, match=r"test_programs.py:\d+"):
-        tenax.jit(density)(x.to("jax"), True)
-    close(tenax.jit(density)(x.to("jax"), False), density(x, True))
+    good, bad = (4.0, 1.0) if family == "Wishart" else (0.7, 0.0)
+    compiled = tenax.jit(density)
+    close(compiled(torch.tensor([good, good], device="jax")), density(torch.tensor([good, good])))
+    torch.jax.synchronize()
+    compiled(torch.tensor([good, bad], device="jax"))
+    with pytest.raises(ValueError, match="out of its range"):
+        torch.jax.synchronize()
 
 
 def test_layers_of_a_transformer_take_a_mask_that_may_be_causal() -> None:
