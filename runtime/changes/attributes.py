@@ -176,6 +176,13 @@ LIBRARIES = (
         optional=True,
     ),
     Patch(
+        "torch.nn.parallel.comm",
+        "broadcast broadcast_coalesced scatter gather",
+        (When.IMPORT,),
+        "`nn.DataParallel` copies between devices of JAX; torch does so for CUDA alone. Tensors of other devices are "
+        "copied as before.",
+    ),
+    Patch(
         "torch",
         "Stream Event",
         (When.IMPORT,),

@@ -167,3 +167,5 @@ def install() -> None:
         method.__name__, method.__qualname__ = name, f"Tensor.{name}"
         patches.replace(f"torch.Tensor.{name}", method)
     patches.delegate("torch.nn.Module", "_apply jax", f"{__package__}.module_moves")
+    names = "broadcast broadcast_coalesced scatter gather"
+    patches.delegate("torch.nn.parallel.comm", names, f"{__package__}.parallel")
