@@ -78,15 +78,14 @@ def _call(part: str, name: str, *arguments: Any) -> Any:
 def _install_rest() -> None:
     """Replace what only tensors of the device need."""
     from ._torch import meta_kernels
-    from .device import allocator, fork, signals, storage_methods, tensor
+    from .device import allocator, signals, storage_methods, tensor
     from .trace import autograd_engine, device_guard
 
     backend.set_guard_method(device_guard.method(PRIVATE_USE_1))
     for part in (allocator, autograd_engine, storage_methods, tensor, signals):
         part.install()
-    patches.wrap("torch.utils.data.dataloader._MultiProcessingDataLoaderIter.__init__", fork.without_warning)
     for cls in ("ScriptModule", "RecursiveScriptModule"):
-        patches.delegate(f"torch.jit.{cls}", "save save_to_buffer", f"{__package__}.device.torchscript")
+        patches.delegate(f"torch.jit.{cls}", "save save_to_buffer", f"{__package__}.device.module_moves")
     _install_jax_protocols()
     _install_optimizer_steps()
     meta_kernels.call_without_dynamo()

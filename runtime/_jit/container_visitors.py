@@ -10,22 +10,20 @@ import types
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from contextvars import Context
 
 import numpy as np
 
 from .._torch.device import CPU_GENERATOR
 from .code_visitors import visit_module_object, visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
-from .function_caches import logger_cache
 from .host_arrays import HostArray, content_of
-from .host_objects import host_kind
 from .libraries import has_state_of_programs, is_own, may_hold_state, may_hold_state_in_python, module_of
 from .sources import PLAIN_TYPES, elements_of, text_of
 from .state_graph import StateGraph, StateNode
 
-# Modules whose objects deliver data from other processes.
+# Modules whose objects deliver data from other processes, and classes whose content no attribute shows.
 _STREAMS = {f"multiprocessing.{name}" for name in ("queues", "connection", "managers", "sharedctypes")}
+_OPAQUE = {"xml.etree.ElementTree.Element", "mmap.mmap", "_contextvars.Context", "_io.StringIO", "_io.BytesIO"}
 
 
 def visit_dict(graph: StateGraph, node: StateNode) -> None:
@@ -104,10 +102,8 @@ def visit_enum(graph: StateGraph, node: StateNode) -> None:
     node.follow(node.hold(vars(node.value)))
 
 
-def visit_logger(graph: StateGraph, node: StateNode) -> None:
-    """Record the cache of a logger's enabled levels."""
-    if cache := logger_cache(node.path, node.value):
-        graph.reached.caches[id(node.value)] = cache
+def visit_nothing(graph: StateGraph, node: StateNode) -> None:
+    """Follow nothing from an object, whose state `settings.py` reads."""
 
 
 def visit_host_array(graph: StateGraph, node: StateNode) -> None:
@@ -148,25 +144,28 @@ def visit_other(graph: StateGraph, node: StateNode) -> None:
     """Follow an object of a class that has no entry of its own in the table of visitors."""
     value = node.value
     module = module_of(type(value))
-    if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module):
+    if module in _STREAMS or _is_opaque(value):
         visit_stream(graph, node)
-    elif host_kind(type(value)) is not None:
-        visit_host_array(graph, node)
-        if isinstance(value, Context):
-            node.edges += [(None, None, node.path, part) for item in value.items() for part in item]
-        _visit_subclass(graph, node)
     elif "__wrapped__" in getattr(value, "__dict__", ()):
         visit_wrapper(graph, node)
-    elif module in _STREAMS:
-        visit_stream(graph, node)
     elif isinstance(value, types.ModuleType):
         visit_module_object(graph, node)
     elif may_hold_state(module) or has_state_of_programs(module) or may_hold_state_in_python(module):
         visit_object(graph, node)
 
 
+def _is_opaque(value: object) -> bool:
+    """Whether an object's state is hidden from a program: iterators, files in memory, hashes and the like."""
+    cls = type(value)
+    if isinstance(value, Iterator) and not isinstance(value, io.IOBase) and not may_hold_state(module_of(cls)):
+        return True
+    if hasattr(cls, "hexdigest") and cls.__module__ in sys.stdlib_module_names:  # each algorithm has its own C module
+        return True
+    return not _OPAQUE.isdisjoint(f"{base.__module__}.{base.__qualname__}" for base in cls.__mro__)
+
+
 def visit_stream(graph: StateGraph, node: StateNode) -> None:
-    """Record an object, such as an iterator, whose items cannot be known in advance."""
+    """Record an object, such as an iterator, whose content a program cannot follow: reading it is refused."""
     graph.reached.streams[id(node.value)] = node.path, node.value
 
 

@@ -1,6 +1,6 @@
-"""Caches that fill while a function is traced: those of `functools.lru_cache` and of loggers.
+"""Caches of `functools.lru_cache`, which fill while a function is traced.
 
-They are written by C or library code and are not restored after the run. Their content is observed, so clearing a cache
+They are written in C and are not restored after the run. Their content is observed, so clearing a cache
 causes another trace. A bounded cache that the run added to is cleared if it holds more than plain values, because these
 may be tensors of the trace; an unbounded one is a dict, and followed as such.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +23,13 @@ class FunctionCache:
 
     path: str
     table: dict[Any, Any]
-    function: CachedFunction[Any] | None = None
-    misses: int = 0
+    function: CachedFunction[Any]
+    misses: int
 
     def finish(self) -> None:
         """Clear the cache if the run may have added its own tensors."""
         function = self.function
-        if function is None or function.cache_info().misses == self.misses:
-            return
-        if not is_unbounded(function) and not all(map(_is_lasting, cached_results(function))):
+        if function.cache_info().misses != self.misses and not all(map(_is_lasting, cached_results(function))):
             function.cache_clear()
 
 
@@ -56,12 +53,6 @@ def cached_results(cached: CachedFunction[Any]) -> list[Any]:
     """The results in a bounded cache, identified by position among its referents: after the type of the function come,
     for each link, the arguments, the result and the link's type."""
     return gc.get_referents(cached)[2 : 3 * cached.cache_info().currsize + 1 : 3]
-
-
-def logger_cache(path: str, logger: logging.Logger) -> FunctionCache | None:
-    """The cache of a logger's enabled levels, which any change of levels clears."""
-    table = vars(logger).get("_cache")
-    return None if table is None else FunctionCache(path, table)
 
 
 def _is_lasting(value: Any) -> bool:

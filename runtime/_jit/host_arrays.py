@@ -1,4 +1,4 @@
-"""Host arrays that a function reaches, and objects of `host_objects.py`.
+"""Host arrays that a function reaches.
 
 The values that a trace reads from them are constants of its program, so their content is compared before each call.
 This costs a copy of each array, and the time to compare it.
@@ -13,11 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .host_objects import host_kind
-
 C_DATA: Any = (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)
-ARRAYS = (np.ndarray, bytearray, array.array, *C_DATA)
-Content = tuple[Any, tuple[Any, ...]]  # an array's bytes, and its shape, strides and dtype; or an object's content
+Content = tuple[bytes, tuple[Any, ...]]  # an array's bytes, and its shape, strides and dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +33,7 @@ class HostArray:
         """Restore the content."""
         value: Any = self.array
         content, shown = self.content
-        if (kind := host_kind(type(value))) is not None:
-            kind.restore(value, content)
-        elif isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray):
             if value.dtype.hasobject or _shown(value) != shown:
                 return  # bytes cannot be turned back into objects
             value[...] = np.frombuffer(content, value.dtype).reshape(value.shape)
@@ -62,5 +57,4 @@ def content_of(value: Any) -> Content:
     """The bytes of an array, and its shape, strides and dtype; for an array of objects, the bytes are addresses."""
     if isinstance(value, np.ndarray):
         return value.tobytes(), _shown(value)
-    kind = host_kind(type(value))
-    return (bytes(value) if kind is None else kind.read(value)), ()
+    return bytes(value), ()

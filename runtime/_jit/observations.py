@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import io
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, call, getitem
@@ -34,7 +35,7 @@ from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
 from .sources import MISSING, BuiltinElements, entry_path, is_plain, methods_of
-from .state_graph import StateGraph, StateNode
+from .state_graph import StateGraph
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
@@ -123,21 +124,16 @@ EMPTY = Kind(
     lambda owners, keys, _: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
 TYPE = SingleKind(type, lambda o, *_: f"{o.name} is of another class")
-BASES = SingleKind(attrgetter("__mro__"), lambda o, *_: f"{o.name} has other bases")
-EXCEPTION_ARGUMENTS = SingleKind(attrgetter("args"), lambda o, *_: f"{o.name} has other args")
-EXCEPTION_CAUSE = SingleKind(attrgetter("__cause__"), lambda o, *_: f"{o.name} has another __cause__")
-CODE = SingleKind(attrgetter("__code__"), lambda o, *_: f"{o.name} has other code")
-KEYWORDS = SingleKind(attrgetter("keywords"), lambda o, *_: f"{o.name} has other keywords")
-FACTORY = SingleKind(attrgetter("default_factory"), lambda o, *_: f"{o.name} has another default_factory")
-DEFAULTS = SingleKind(attrgetter("__defaults__"), lambda o, *_: f"{o.name} has other defaults")
-KEYWORD_DEFAULTS = SingleKind(attrgetter("__kwdefaults__"), DEFAULTS.reason)
-# Attributes of functions and classes that are observed only if code names them.
-FUNCTION_WORDS = ("__name__", "__qualname__", "__doc__", "__module__")
-CLASS_WORDS = ("__name__", "__qualname__")  # the others are entries of the class's dict
-WORDS = {
-    word: SingleKind(attrgetter(word), lambda o, *_, word=word: f"{o.name} has another {word}")
-    for word in FUNCTION_WORDS
+# Attributes of objects in C that their `__dict__` lacks, and those of functions and classes that matter if code names
+# them; other attributes of classes are entries of their dict.
+ATTRIBUTES: dict[type, tuple[str, ...]] = {
+    types.FunctionType: ("__code__", "__defaults__", "__kwdefaults__"),
+    functools.partial: ("keywords",),
+    BaseException: ("args", "__cause__"),
+    defaultdict: ("default_factory",),
 }
+FUNCTION_WORDS = ("__name__", "__qualname__", "__doc__", "__module__")
+CLASS_WORDS = ("__name__", "__qualname__")
 ANNOTATIONS = Kind(
     lambda owners, *_: [*chain.from_iterable(item for o in owners for item in inspect.get_annotations(o).items())],
     lambda o, *_: f"{o.name} has other annotations",
@@ -225,6 +221,16 @@ KINDS = (
 )
 
 
+@functools.cache
+def _attribute(name: str) -> SingleKind:
+    return SingleKind(attrgetter(name), lambda o, *_: f"{o.name} has another {name}")
+
+
+def _attributes_of(owner: Any, path: str, names: Iterable[str]) -> list[Observation]:
+    """Observe attributes of an object by name."""
+    return [Observation(kind := _attribute(name), owner, None, kind.get(owner), path) for name in names]
+
+
 def observe(
     step: TracedStep,
     owners: Sequence[tuple[str, torch.Tensor]],
@@ -246,12 +252,12 @@ def observe(
         rebound: the containers that each call looks up again.
 
     Raises:
-        TraceError: the run reads an iterator, or a queue implemented in C.
+        TraceError: the run reads an iterator, or another object whose content a program cannot follow.
     """
     for i, (path, value) in step.state.reached.streams.items():
         if i in restriction.nodes:
             line = line_naming(step.state, path.rpartition(".")[2])
-            if isinstance(value, Iterator):
+            if isinstance(value, Iterator) and not isinstance(value, io.IOBase):
                 raise TraceError(
                     f"a compiled function reaches {path}, an iterator, which its program would not advance{line}: "
                     "call next() outside and pass what it gives, or pass a list"
@@ -273,28 +279,22 @@ def observe(
         node = step.state.nodes[i]
         if i in rebound.objects:
             continue
-        if isinstance(node.value, types.FunctionType):
-            kinds = (CODE, DEFAULTS, KEYWORD_DEFAULTS)
-            observations += [Observation(kind, node.value, None, kind.get(node.value), node.path) for kind in kinds]
-            observations += _words_of(step.state, node)
-        elif isinstance(node.value, type):
-            if is_own(module_of(node.value)):
-                cls, name = node.value, node.value.__qualname__
-                observations.append(Observation(BASES, cls, None, cls.__mro__, name))
-                words = [word for word in CLASS_WORDS if word in step.state.named]
-                observations += [Observation(WORDS[w], cls, None, getattr(cls, w), name) for w in words]
-                if "__subclasses__" in step.state.named:
-                    observations.append(Observation(SUBCLASSES, cls, None, type.__subclasses__(cls), name))
-        elif isinstance(node.value, functools.partial):
-            observations.append(Observation(KEYWORDS, node.value, None, node.value.keywords, node.path))
-        elif isinstance(node.value, BaseException):
-            observations.append(Observation(EXCEPTION_ARGUMENTS, node.value, None, node.value.args, node.path))
-            observations.append(Observation(EXCEPTION_CAUSE, node.value, None, node.value.__cause__, node.path))
-        elif isinstance(node.value, defaultdict):
-            factory = node.value.default_factory
-            observations.append(Observation(FACTORY, node.value, None, factory, node.path))
+        value, named = node.value, step.state.named
+        names = next((names for cls, names in ATTRIBUTES.items() if isinstance(value, cls)), None)
+        if names is not None:
+            observations += _attributes_of(value, node.path, names)
+            if isinstance(value, types.FunctionType):
+                observations += _attributes_of(value, node.path, (word for word in FUNCTION_WORDS if word in named))
+                observations += _annotations_of(step.state, value, node.path)
+        elif isinstance(value, type):
+            if is_own(module_of(value)):
+                words = [word for word in CLASS_WORDS if word in named]
+                observations += _attributes_of(value, value.__qualname__, ("__mro__", *words))
+                if "__subclasses__" in named:
+                    subclasses: list[type] = type.__subclasses__(value)
+                    observations.append(Observation(SUBCLASSES, value, None, subclasses, value.__qualname__))
         elif i in step.state.reached.modules or i in step.state.reached.objects:
-            observations.append(Observation(TYPE, node.value, None, type(node.value), node.path))
+            observations.append(Observation(TYPE, value, None, type(value), node.path))
         if (reader := reader_of(node.value)) is not None:
             observations.append(Observation(SETTING, reader, None, reader(), node.path))
         if (cache := step.state.reached.caches.get(i)) is not None:
@@ -331,14 +331,6 @@ def observe(
             observations.append(Observation(ARGUMENT_HOOKS, number, None, hooks_of(tensor), name))
             observations.append(Observation(ARGUMENT_GRADIENT, number, None, none, name))
     return observations
-
-
-def _words_of(state: StateGraph, node: StateNode) -> list[Observation]:
-    """Observe the attributes of a function, such as `__name__`, that code names."""
-    function, named = node.value, state.named
-    words = [word for word in FUNCTION_WORDS if word in named]
-    found = [Observation(WORDS[w], function, None, getattr(function, w), node.path) for w in words]
-    return found + _annotations_of(state, function, node.path)
 
 
 def _annotations_of(state: StateGraph, owner: Any, path: str) -> list[Observation]:

@@ -81,7 +81,7 @@ def reader_of(value: Any) -> Callable[[], Any] | None:
     if isinstance(value, Flag):
         return value.read
     if isinstance(value, logging.Logger):
-        return lambda: value.disabled  # its other settings clear its cache
+        return lambda: repr((value.disabled, value.manager.disable, value.level, value.getEffectiveLevel()))
     decimal = sys.modules.get("decimal")
     if decimal is not None and any(value is getattr(decimal, name) for name in _DECIMAL):
         return lambda: repr(decimal.getcontext())

@@ -69,8 +69,8 @@ class Reached:
     scalers: dict[int, tuple[str, Any]] = field(default_factory=dict)
     generators: dict[int, tuple[str, Any]] = field(default_factory=dict)  # host random number generators
     arrays: dict[int, tuple[str, HostArray]] = field(default_factory=dict)
-    streams: dict[int, tuple[str, Any]] = field(default_factory=dict)  # iterators, and queues implemented in C
-    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function or logger
+    streams: dict[int, tuple[str, Any]] = field(default_factory=dict)  # iterators, and others that cannot be followed
+    caches: dict[int, FunctionCache] = field(default_factory=dict)  # by the id of the function
     objects: dict[int, tuple[str, Any]] = field(default_factory=dict)  # neither containers nor torch's objects
 
     @property

@@ -39,10 +39,8 @@ from .effects import (
     describe_versions,
 )
 from .host_inputs import HostTensorRecorder
-from .host_objects import host_kind
 from .host_rng import refuse_host_rng
 from .host_script import PassedNumbers
-from .lines import line_naming
 from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
@@ -348,13 +346,6 @@ def _refuse_attributes(before: list[tuple[torch.Tensor, dict[str, Any]]], state:
 def _refuse_written_arrays(state: StateGraph) -> None:
     for _, array in state.reached.arrays.values():
         if array.changed():
-            if host_kind(type(array.array)) is not None:
-                line = line_naming(state, array.path.rpartition(".")[2])
-                what = f"{array.path}, an object of class {type(array.array).__name__}"
-                raise TraceError(
-                    f"a compiled function changes {what}, or reads on in it{line}, which no program does again: "
-                    "do it outside, and pass what it gives"
-                )
             raise TraceError(
                 f"a compiled function writes into {array.path}, an array of the host, which no program does again; "
                 "keep it in a tensor on device jax"

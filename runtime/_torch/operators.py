@@ -21,7 +21,6 @@ with private_names("torch", torch.__version__):
 
 # Overloads that the runtime calls, or looks for in graphs.
 CLONE = torch.ops.aten.clone.default
-CONVOLUTION = torch.ops.aten._convolution.default  # as torch.jit.trace records it
 COPY_INTO = torch.ops.aten.copy_.default
 EMPTY_STRIDED = torch.ops.aten.empty_strided.default
 INDEX = torch.ops.aten.index.Tensor

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from ..dtypes import holds, numpy_dtype
-from ..holding import narrow_number
 from ..storage.avals import LazyFill
 from ..storage.spec import lazy_bits
 from ..storage.tensors import cell_of
@@ -25,7 +24,7 @@ def fill_whole(self: Tensor, value: Any) -> bool:
         return False
     if type(value) not in (bool, int, float, complex):
         return False
-    cell.replace(LazyFill(cell.aval, narrow_number(value, cell.dtype)))
+    cell.replace(LazyFill(cell.aval, value))
     return True
 
 

@@ -19,7 +19,6 @@ import torch
 from ..dispatch.dispatcher import Handled
 from ..dispatch.signature import Signature
 from ..dtypes import numpy_dtype
-from ..holding import narrow, narrowed
 from ..platforms import platform
 from ..storage.ordinals import current_index, device_index
 from ..storage.placement import device_of, no_jax_trace, put
@@ -83,7 +82,6 @@ def _short(start: str, step: str, count: int, dtype: np.dtype) -> jax.Array:
     first, by = _number(start, dtype), _number(step, dtype)
     with np.errstate(over="ignore"):
         made = (np.arange(count, dtype=first.dtype) * by + first).astype(dtype)
-    narrow(made)
     return put(made, 0)
 
 
@@ -97,7 +95,7 @@ def _long(count: int, dtype: np.dtype) -> Callable[..., Any]:
             first, by = jax.lax.bitcast_convert_type(words.reshape(2, 2), wide)
             return (jax.lax.convert_element_type(jax.lax.iota(wide, count) * by + first, dtype),)
 
-    return program(*narrowed(arange, f"a range of {count} {dtype}"))
+    return program(arange, f"a range of {count} {dtype}")
 
 
 def _length(numbers: Sequence[Any], dtype: torch.dtype) -> int | None:

@@ -59,41 +59,14 @@ LIBRARIES = (
         "A module that moves to or from the device keeps its parameter objects. Other modules behave as before, except "
         "that each conversion is first tried on an empty tensor to detect its target device.",
     ),
-    Patch(
-        "torch.jit",
-        "load",
-        (When.IMPORT,),
-        'With `map_location="jax"`, a TorchScript file is read on the CPU, then moved. Other calls behave as before.',
-    ),
-    Patch(
-        "torch.jit",
-        "trace trace_module",
-        (When.IMPORT,),
-        "Convolutions of the device are recorded. Other calls behave as before.",
-    ),
-    Patch(
-        "torch",
-        "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
-        (When.SCRIPT_TRACE,),
-        "They call the operator that the tracer records.",
-    ),
-    Patch(
-        "torch.nn.functional",
-        "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
-        (When.SCRIPT_TRACE,),
-        "The same.",
-    ),
-    Patch(
-        "torch.jit.RecursiveScriptModule",
-        "save save_to_buffer",
-        (When.TENSOR,),
-        "A TorchScript module on the device is saved as its copy on the CPU. Other modules behave as before.",
-    ),
-    Patch(
-        "torch.jit.ScriptModule",
-        "save save_to_buffer",
-        (When.TENSOR,),
-        "The same for traced modules.",
+    *(
+        Patch(
+            f"torch.jit.{cls}",
+            "save save_to_buffer",
+            (When.TENSOR,),
+            "A TorchScript module on the device is saved as its copy on the CPU. Other modules behave as before.",
+        )
+        for cls in ("RecursiveScriptModule", "ScriptModule")
     ),
     Patch(
         "torch.UntypedStorage",
@@ -157,17 +130,9 @@ LIBRARIES = (
         (When.TENSOR,),
         "A tensor of the device is fetched once before it is printed; one that was deleted prints that.",
     ),
-    Patch(
-        "torch",
-        "to_dlpack",
-        (When.IMPORT,),
-        "A tensor of the device gives a capsule of its JAX array. Other tensors behave as before.",
-    ),
-    Patch(
-        "torch.utils.dlpack",
-        "to_dlpack",
-        (When.IMPORT,),
-        "The same function.",
+    *(
+        Patch(owner, "to_dlpack", (When.IMPORT,), "A tensor of the device gives a capsule of its JAX array.")
+        for owner in ("torch", "torch.utils.dlpack")
     ),
     Patch(
         "torch",
@@ -175,13 +140,6 @@ LIBRARIES = (
         (When.IMPORT,),
         'A subclass of the same name: `torch.Generator(device="jax")` gives a CPU generator whose `device` is `jax`. '
         "Generators for other devices keep their type.",
-    ),
-    Patch(
-        "torch.utils.data.dataloader._MultiProcessingDataLoaderIter",
-        "__init__",
-        (When.TENSOR,),
-        "JAX's warning about forked processes is not shown for workers that load data: tensors of the device raise in "
-        "them.",
     ),
     Patch(
         "torch.nn.attention.flex_attention",
@@ -231,17 +189,15 @@ LIBRARIES = (
         (When.TENSOR,),
         "Calls are counted, so that a compiled function sees that a parameter was swapped.",
     ),
-    Patch(
-        "torch.optim.adam",
-        "_multi_tensor_adam",
-        (When.TENSOR,),
-        "The default step of Adam and AdamW is one program for the parameters of the device. Other steps are torch's.",
-    ),
-    Patch(
-        "torch.optim.sgd",
-        "_multi_tensor_sgd",
-        (When.TENSOR,),
-        "The same for SGD with momentum.",
+    *(
+        Patch(
+            f"torch.optim.{name}",
+            f"_multi_tensor_{name}",
+            (When.TENSOR,),
+            "The default step of Adam, AdamW and SGD with momentum is one program for the parameters of the device. "
+            "Other steps are torch's.",
+        )
+        for name in ("adam", "sgd")
     ),
     Patch(
         "torch",
@@ -488,17 +444,9 @@ LIBRARIES = (
         "DDP finds unused parameters of the device: torch would need pinned memory for that. Other models behave as "
         "before.",
     ),
-    Patch(
-        "torch.distributed",
-        "monitored_barrier",
-        (When.GROUP,),
-        'Groups of the backend "tenax" are accepted. Others behave as before.',
-    ),
-    Patch(
-        "torch.distributed.distributed_c10d",
-        "monitored_barrier",
-        (When.GROUP,),
-        "The same.",
+    *(
+        Patch(owner, "monitored_barrier", (When.GROUP,), 'Groups of the backend "tenax" are accepted, besides gloo.')
+        for owner in ("torch.distributed", "torch.distributed.distributed_c10d")
     ),
     Patch(
         "torch.nn.parallel.DistributedDataParallel",

@@ -63,6 +63,13 @@ ENTRIES = (
         "Tensors of the device raise in a forked child, because JAX does not survive a fork.",
     ),
     Entry(
+        "`warnings`",
+        "a filter",
+        (When.JAX,),
+        "JAX's warning about forked processes is not shown for those of `multiprocessing`, such as workers that load "
+        "data: tensors of the device raise in them.",
+    ),
+    Entry(
         "`sys.meta_path`",
         "a finder",
         (When.IMPORT,),

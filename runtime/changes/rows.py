@@ -31,7 +31,6 @@ class When(enum.Enum):
     LIGHTNING = "with the import of both tenax and Lightning"
     SAFETENSORS = "with the import of both tenax and `safetensors.torch`"
     JIT_TRACE = "while `tenax.jit` traces a function, and then put back"
-    SCRIPT_TRACE = "while `torch.jit.trace` runs on a tensor of the device, and then put back"
     PURE_TRACE = "while a function is traced that JAX transforms, and then put back"
 
 

@@ -166,7 +166,6 @@ def install() -> None:
     for name, method in (("jax", _jax), ("__jax_array__", _jax_array)):
         method.__name__, method.__qualname__ = name, f"Tensor.{name}"
         patches.replace(f"torch.Tensor.{name}", method)
-    patches.delegate("torch.jit", "load trace trace_module", f"{__package__}.torchscript")
     patches.delegate("torch.nn.Module", "_apply jax", f"{__package__}.module_moves")
     names = "broadcast broadcast_coalesced scatter gather"
     patches.delegate("torch.nn.parallel.comm", names, f"{__package__}.parallel")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 _forked = False
 
@@ -26,18 +23,7 @@ def _after_fork() -> None:
         poison()
 
 
-def without_warning(plain: Callable[..., None]) -> Callable[..., None]:
-    """Silence JAX's fork warning while a `DataLoader` starts its workers, which cannot use the device anyway."""
-
-    @functools.wraps(plain)
-    def init(*args: Any, **kwargs: Any) -> None:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-            plain(*args, **kwargs)
-
-    return init
-
-
 def install() -> None:
-    """Make every cell raise in forked children."""
+    """Make every cell raise in forked children, and silence JAX's warning about the workers of a `DataLoader`."""
     os.register_at_fork(after_in_child=_after_fork)
+    warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning, r"multiprocessing\.popen_fork")

@@ -7,6 +7,7 @@ tensor.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -35,9 +36,7 @@ def _apply(plain: Callable[..., Any], self: nn.Module, fn: Conversion, recurse: 
     if not _crosses(self, fn):
         return plain(self, fn, recurse)
     if isinstance(self, torch.jit.ScriptModule):
-        from .torchscript import move
-
-        return move(self, fn)
+        return _with_new_parameters(self, fn)
     fn = fn if isinstance(fn, _Once) else _Once(fn)
     if recurse:
         for child in self.children():
@@ -49,6 +48,29 @@ def _apply(plain: Callable[..., Any], self: nn.Module, fn: Conversion, recurse: 
         if buffer is not None:
             self._buffers[name] = fn(buffer)
     return self
+
+
+def _with_new_parameters(module: nn.Module, fn: Conversion) -> nn.Module:
+    """Move a script module, whose parameters live in C++. They become new objects; tied parameters stay tied."""
+    moved: dict[torch.Tensor, torch.Tensor] = {}
+    for tables, is_parameter in (("_parameters", True), ("_buffers", False)):
+        for tensors in [getattr(part, tables) for part in module.modules()]:
+            for name, tensor in tensors.items():
+                if tensor is not None and tensor not in moved:
+                    with torch.no_grad():
+                        new = fn(tensor)
+                    moved[tensor] = nn.Parameter(new, tensor.requires_grad) if is_parameter else new
+                tensors[name] = None if tensor is None else moved[tensor]
+    return module
+
+
+def save(plain: Callable[..., Any], module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """Replacement for a script module's `save` that saves a CPU copy: C++ would find no bytes in device storages."""
+    ours = any(t.device.type == NAME for t in (*module.parameters(), *module.buffers()))
+    return plain(copy.deepcopy(module).to("cpu") if ours else module, *args, **kwargs)
+
+
+save_to_buffer = save
 
 
 class _Once:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from jax.errors import JaxRuntimeError
 
-from .._torch.modes import tracing_state, untraced
+from .._torch.modes import tracing_state
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
@@ -57,9 +57,9 @@ class Dispatcher:
     def call(self, values: list[Any], fast_key: Any = None) -> Any:
         """Execute the op for user code, whose tracebacks are cut off here."""
         try:
-            if tracing_state() is not None:  # torch.jit.trace, which turns the sizes that are read into tensors
-                with untraced():
-                    return self.run(values)
+            if tracing_state() is not None:  # torch.jit.trace hides it while an operator runs that it records
+                text = "torch.jit.trace does not record it on device 'jax'; expected a trace on the CPU, or tenax.jit"
+                raise NotImplementedError(f"{self.signature.name}: {text}")
             return self.run(values, fast_key)
         except Exception as error:
             raise shortened(error)  # noqa: B904 (the same one)

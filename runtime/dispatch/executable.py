@@ -11,7 +11,6 @@ import jax
 import torch
 
 from .._torch.tensors import meta_as_strided
-from ..holding import narrowed
 from ..storage.access import memory_shape
 from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell, FreshCell
@@ -181,7 +180,7 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
     run, check = trace_functions(signature, values, call, expected)
     if row.rewrite:
         run = REWRITES[row.rewrite](run)
-    run, name = narrowed(run, name and f"{name} {expected}")
+    name = name and f"{name} {expected}"
     order, donate = call.key[3], _donated(signature, values, call)
     if is_on_mesh(call):
         from .mesh import check_devices, guarded  # only for programs on a mesh

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import keyword
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property, lru_cache
@@ -118,11 +117,6 @@ class Signature:
         return getattr(importlib.import_module(f"tenax.{self.row.module}"), self.row.function)
 
     @cached_property
-    def lowering_parameters(self) -> tuple[frozenset[str], frozenset[str]] | None:
-        """All parameters and the required ones of a lowering of the table; None for others, which are not checked."""
-        return parameters_of(self.lowering) if self.row.module else None
-
-    @cached_property
     def has_meta(self) -> bool:
         """Whether torch's Meta kernel describes the results; otherwise the lowering does."""
         if self.row.no_meta:
@@ -149,21 +143,11 @@ class Signature:
 
     def parameters(self, values: Sequence[Any]) -> dict[str, Any]:
         """The keyword arguments of the lowering, without those that only the runtime uses."""
-        given = {
+        return {
             s.parameter: v
             for i, (s, v) in enumerate(zip(self.arguments, values, strict=True))
             if s.kind not in ("dropped", "device", "generator") and i not in self.outs
         }
-        if (
-            self.lowering_parameters is None
-            or self.lowering_parameters[1] <= given.keys() <= self.lowering_parameters[0]
-        ):
-            return given
-        from .schema_compat import adapt_arguments  # for a newer torch release
-
-        return adapt_arguments(
-            self.name, given, {s.parameter: s.default for s in self.arguments}, *self.lowering_parameters
-        )
 
     def packed(self, results: list[Any]) -> Any:
         """A flat list of results in the structure that the schema returns."""
@@ -197,13 +181,6 @@ class Signature:
     def corrected(self, values: Sequence[Any], outputs: list[Any]) -> list[Any]:
         """The results described by torch's Meta kernel, corrected to match the CPU kernel."""
         return outputs if self.correct is None else self.correct(values, outputs)
-
-
-def parameters_of(lowering: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """All parameters of a lowering except `rng`, and the required ones."""
-    found = {p.name: p.default for p in inspect.signature(lowering).parameters.values() if p.name != "rng"}
-    needed = {name for name, default in found.items() if default is inspect.Parameter.empty}
-    return frozenset(found), frozenset(needed - {"dtype"})  # an out tensor may provide the dtype
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,6 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from ..holding import holding, narrowed
 from .errors import describe
 from .reductions import AXIS, Ranks, broadcast, reduce, reduce_scatter
 
@@ -97,12 +96,11 @@ class Programs:
 
     def find(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> tuple[Program, bool]:
         """The program of a collective, and whether it is new. The details are parameters of its body."""
-        key = name, tuple(details.items()), tuple((a.shape, a.dtype) for a in arrays), (*holding.dtypes.values(),)
+        key = name, tuple(details.items()), tuple((a.shape, a.dtype) for a in arrays)
         program = self.found.get(key)
         if program is not None:
             return program, False
-        body, _ = narrowed(functools.partial(BODIES[name], ranks=self.ranks, **details), None)
-        run = self._build(body)
+        run = self._build(functools.partial(BODIES[name], ranks=self.ranks, **details))
         program = self.found[key] = Program(run, describe(name, arrays, **details))
         return program, True
 

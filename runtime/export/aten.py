@@ -156,32 +156,12 @@ def nothing(*args: Any, **options: Any) -> None:
     """Drop an assertion, which torch already evaluated during export."""
 
 
-def empty_like(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
-    return jnp.zeros(x.shape, x.dtype if dtype is None else numpy_dtype(dtype))
-
-
-def _full(size: Size, value: Any, dtype: torch.dtype | None) -> Array:
+def full(size: Size, value: Any = 0, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
     return jnp.full(tuple(size), value, numpy_dtype(dtype or torch.get_default_dtype()))
 
 
-def empty(size: Size, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
-    return _full(size, 0, dtype)
-
-
-def empty_strided(size: Size, stride: Size, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
-    return _full(size, 0, dtype)
-
-
-def new_empty(x: Array, size: Size, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
-    return jnp.zeros(tuple(size), x.dtype if dtype is None else numpy_dtype(dtype))
-
-
-def new_full(x: Array, size: Size, value: Any, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
+def new_full(x: Array, size: Size, value: Any = 0, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
     return jnp.full(tuple(size), value, x.dtype if dtype is None else numpy_dtype(dtype))
-
-
-def new_ones(x: Array, size: Size, **options: Any) -> Array:
-    return new_full(x, size, 1, **options)
 
 
 def sym_size(x: Array, dim: int) -> Any:
@@ -211,19 +191,19 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "contiguous": same,
     "detach": same,
     "diagonal": diagonal,
-    "empty.memory_format": empty,
-    "empty_like": empty_like,
-    "empty_permuted": lambda size, layout, **options: empty(size, **options),
-    "empty_strided": empty_strided,
+    "empty.memory_format": full,
+    "empty_like": lambda x, **options: new_full(x, x.shape, **options),
+    "empty_permuted": lambda size, layout, **options: full(size, **options),
+    "empty_strided": lambda size, stride, **options: full(size, **options),
     "expand": expand,
     "lift": same,
     "lift_fresh": same,
     "lift_fresh_copy": same,
-    "new_empty": new_empty,
-    "new_empty_strided": lambda x, size, stride, **options: new_empty(x, size, **options),
+    "new_empty": new_full,
+    "new_empty_strided": lambda x, size, stride, **options: new_full(x, size, **options),
     "new_full": new_full,
-    "new_ones": new_ones,
-    "new_zeros": new_empty,
+    "new_ones": lambda x, size, **options: new_full(x, size, 1, **options),
+    "new_zeros": new_full,
     "permute": permute,
     "select.int": select,
     "slice.Tensor": slice_,

@@ -9,7 +9,6 @@ import torch
 
 from .._torch.tensors import create_empty_tensor, meta_as_strided
 from ..dtypes import torch_dtype
-from ..holding import narrow_number
 from .avals import LazyFill, array_shape, contiguous_strides, tensor_aval
 from .cell import Cell
 
@@ -61,5 +60,5 @@ def covers_array(tensor: torch.Tensor, cell: Cell) -> bool:
 def fill_tensor(size: Any, dtype: torch.dtype, value: bool | int | float | complex = 0, index: int = 0) -> torch.Tensor:
     """A new contiguous tensor whose elements are all `value`. Its array is created when it is first read."""
     aval = tensor_aval(array_shape(size), dtype)
-    lazy = aval.zeros if type(value) is int and value == 0 else LazyFill(aval, narrow_number(value, aval.dtype))
+    lazy = aval.zeros if type(value) is int and value == 0 else LazyFill(aval, value)
     return new_tensor(Cell(lazy, index), size, dtype)

@@ -13,7 +13,6 @@ import torch
 
 from .._torch.tensors import awaited, is_wrapper
 from ..dtypes import CARRIER, numpy_dtype
-from ..holding import narrow
 from ..storage.access import load
 from ..storage.avals import MAX_NDIM, meshes
 from ..storage.memory_errors import as_torch_error
@@ -99,7 +98,6 @@ def _uploaded(
     start = -raw.ctypes.data % _ALIGNMENT
     owned = raw[start : start + nbytes].view(kind).reshape(size)
     from_numpy(owned, dtype).copy_(tensor.detach())
-    narrow(owned)
     return transfers.run("ToDevice", nbytes, lambda: put(owned, index, sharding))
 
 

@@ -1,15 +1,13 @@
-"""`nn.DataParallel` and the workers of a `DataLoader`."""
+"""`nn.DataParallel` on several devices."""
 
 from __future__ import annotations
 
 import copy
-import warnings
 
 import pytest
 import torch
 from torch import nn
 from torch.nn.parallel import comm
-from torch.utils.data import DataLoader, TensorDataset
 
 from tests.helpers.agreement import close
 
@@ -48,11 +46,3 @@ def test_tensors_are_copied_between_devices() -> None:
         comm.scatter(x, [0], out=[target])
     with pytest.raises(RuntimeError, match="must not be specified"):
         comm.gather([x], 0, 0, out=target)
-
-
-def test_workers_that_load_data_are_started_without_a_warning() -> None:
-    torch.ones(1, device="jax") + 1  # JAX runs
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        batches = [batch.to("jax") for (batch,) in DataLoader(TensorDataset(torch.arange(10.0)), 4, num_workers=2)]
-    assert torch.equal(torch.cat(batches).cpu(), torch.arange(10.0))

@@ -26,7 +26,6 @@ LAYERS = (
         "errors",
         "tracebacks",
         "dtypes",
-        "holding",
         "host_memory",
         "float32_products",
         "platforms",

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from . import bfloat16, device_type, process, statistics
+from . import device_type, process, statistics
 from ._internal import tpu as tpu
 from .alias import install as install
 from .core import xla_model as xm  # noqa: F401
@@ -22,6 +22,7 @@ from .missing import names_of
 from .ordinals import device as device
 from .ordinals import device_count as device_count
 from .ordinals import devices as devices
+from .reduced_precision import refuse_variables
 from .steps import end_step
 from .version import __version__ as __version__
 
@@ -29,7 +30,7 @@ process.take_environment()
 device_type.enable()
 process.register_backend()
 statistics.listen()
-bfloat16.follow_environment()
+refuse_variables()
 
 __getattr__ = names_of(__name__)
 

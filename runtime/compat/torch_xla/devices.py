@@ -13,6 +13,7 @@ from ...device.torch_jax import synchronize
 from ...storage.ordinals import NAME, current_index, device_count, jax_devices
 from .device_type import TYPE, jax_device
 from .presented import xla_named
+from .reduced_precision import refuse_variables
 
 _PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 
@@ -25,6 +26,7 @@ def platform(index: int = 0) -> str:
 
 def named_device(n: int | None = None, devkind: str | None = None) -> torch.device:
     """`ordinals.xla_device`, outside of graphs of TorchDynamo."""
+    refuse_variables()
     if devkind is not None and platform() != devkind.upper():
         raise RuntimeError(f"xla_device: no devices of kind {devkind!r}; this process has {platform()} devices")
     try:

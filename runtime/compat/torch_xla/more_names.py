@@ -18,7 +18,7 @@ MORE_NAMES: Names = {
     ],
     "torch_xla._internal.pjrt": [
         ("spawn run_multiprocess", RUNS, "`tenax.launch(fn, nprocs, args)`"),
-        ("spawn_threads", RUNS, "`nn.DataParallel`"),
+        ("spawn_threads", RUNS, "`DistributedDataParallel`"),
         ("initialize_singleprocess initialize_multiprocess", RUNS, "not needed"),
     ],
     "torch_xla._internal.rendezvous": [

@@ -56,7 +56,7 @@ NAMES: Names = {
         ("xla_rendezvous", RUNS, "`dist.all_gather_object`"),
         ("send recv", RUNS, "`dist.send`, `dist.recv`"),
         ("set_replication", differently("one device in each process"), "not needed"),
-        ("xla_replication_devices", NOT, "`torchrun`, `nn.DataParallel`"),
+        ("xla_replication_devices", NOT, "`torchrun`, `tenax.mesh`"),
         ("mesh_reduce", RUNS, "`dist.all_gather_object`"),
         ("save", RUNS, "`torch.save`"),
         ("get_memory_info MemoryInfo", RUNS, "`torch.jax.memory_allocated()`, `torch.jax.mem_get_info()`"),
@@ -136,7 +136,7 @@ NAMES: Names = {
         ("ParallelLoader PerDeviceLoader MpDeviceLoader", RUNS, "`tenax.data.to_device(loader, sharding)`"),
         ("PerDeviceQueue", NOT, "`ParallelLoader`"),
     ],
-    "torch_xla.distributed.data_parallel": [("DataParallel Context", RUNS, "`nn.DataParallel`")],
+    "torch_xla.distributed.data_parallel": [("DataParallel Context", RUNS, "`DistributedDataParallel`")],
     "torch_xla.distributed.xla_backend": [
         ("", RUNS, '`dist.init_process_group("tenax")`'),
         ("ProcessGroupXla", RUNS, "`dist.group.WORLD` of the backend"),

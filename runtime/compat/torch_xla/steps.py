@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._lazy.mode import sync
 from ...device.torch_jax import synchronize
+from .reduced_precision import refuse_variables
 from .statistics import count, timed
 
 Closure = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -38,6 +39,7 @@ def end_step(wait: bool = False) -> None:
     Raises:
         Exception: the exception of a closure, after which no further closures run.
     """
+    refuse_variables()
     count("MarkStep")
     sync()
     if wait:

@@ -122,23 +122,6 @@ def test_without_install_torch_xla_is_not_there() -> None:
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'torch_xla'\n")
 
 
-REDUCED = """
-import torch, torch_xla
-import torch_xla.core.xla_model as xm
-
-def main(index):
-    x = torch.tensor([1.0, 3.0], device="xla") if index else torch.tensor([2.0**-8, 1.0], device="xla")
-    assert xm.all_reduce(xm.REDUCE_SUM, x).tolist() == [1.0, 4.0]  # 1 + 2**-8 is no bfloat16
-
-if __name__ == "__main__":
-    torch_xla.launch(main)
-"""
-
-
-def test_collectives_round_to_bfloat16_as_a_variable_says(tmp_path: Path) -> None:
-    assert_passes(tmp_path, REDUCED, CPU_NUM_DEVICES="2", XLA_USE_BF16="1")
-
-
 SHARDED = """
 import torch, torch_xla
 from torch_xla.distributed.fsdp import XlaFullyShardedDataParallel as FSDP
