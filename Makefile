@@ -1,6 +1,6 @@
 # Everything a contributor runs. Each target makes the environment it needs.
-PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && command -v $$p && break; done)
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && command -v $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

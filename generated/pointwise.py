@@ -1200,6 +1200,8 @@ def cosh(self: Array) -> Array:
 def asinh(self: Array) -> Array:
     """asinh(Tensor self) -> Tensor
 
+    accuracy: 3 ULP in float32, from XLA's asinh; glibc rounds it correctly from 2.41 on
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
@@ -1209,6 +1211,8 @@ def asinh(self: Array) -> Array:
 def acosh(self: Array) -> Array:
     """acosh(Tensor self) -> Tensor
 
+    accuracy: 2 ULP in float32, from XLA's acosh; glibc rounds it correctly from 2.41 on
+
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
@@ -1217,6 +1221,8 @@ def acosh(self: Array) -> Array:
 
 def atanh(self: Array) -> Array:
     """atanh(Tensor self) -> Tensor
+
+    accuracy: 2 ULP in float32, from XLA's atanh; glibc rounds it correctly from 2.41 on
 
     Spec: ops_spec/pointwise.yaml
     """

@@ -248,6 +248,10 @@ class CompiledFunction:
         return compiled
 
 
+# From Python 3.14 on, a wrapper has the `__annotate__` of its function alone; those of the class would be found first.
+del CompiledFunction.__annotations__
+
+
 def _is_tree(value: Any) -> bool:
     return not isinstance(value, torch.Tensor) and not is_plain(value)
 
