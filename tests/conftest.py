@@ -4,6 +4,7 @@ import collections
 import gc
 import os
 import zlib
+from collections.abc import Iterator
 
 gc.disable()  # until the tests are collected
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -44,6 +45,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Leave the modules and the collected tests, millions of objects, out of the garbage collections of the tests."""
     gc.enable()
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen() -> Iterator[None]:
+    """Leave what the tests of a file keep, such as programs, out of later collections and of `gc.get_referrers`.
+
+    torch.export looks for leaked tensors by the latter, which takes seconds among millions of objects.
+    """
+    yield
     gc.collect()
     gc.freeze()
 
