@@ -148,29 +148,22 @@ class Agreement:
 
     def reason(self, store: Any) -> str:
         """Why the current call cannot finish; empty if it still may."""
-        if self.peers is not None:
-            for other in self.others:
-                how = self.peers.ended.get(self.name(other))
-                if how:
-                    return f"the process of rank {self.name(other)} {_ENDED[how]}{self._last(store, other)}"
+        own_count, own = self.call
+        states, lost = {}, ""
         try:
             states = self.states(store)
         except RuntimeError as error:
-            return f"the store of the group cannot be reached, so the process that has it has ended: {error}"
-        own_count, own = self.call
+            lost = f"the store of the group cannot be reached, so the process that has it has ended: {error}"
         for other, (count, current, fault) in states.items():
-            if fault:
-                return f"rank {self.name(other)} failed at {current}: {fault}"
-            if count == own_count and current != own:
-                return self._disagreement(other, current, own)
-        return ""
-
-    def _last(self, store: Any, other: int) -> str:
-        try:
-            state = self.states(store).get(other)
-        except RuntimeError:
-            return ""
-        return f"; its last call was {state[1]}" if state else ""
+            if count == own_count and current != own and not fault:
+                return self._disagreement(other, current, own)  # also of a process that has ended since
+        ended = {} if self.peers is None else self.peers.ended
+        for other in self.others:
+            if how := ended.get(self.name(other)):
+                last = f"; its last call was {states[other][1]}" if other in states else ""
+                return f"the process of rank {self.name(other)} {_ENDED[how]}{last}"
+        failed = (f"rank {self.name(r)} failed at {call}: {fault}" for r, (_, call, fault) in states.items() if fault)
+        return lost or next(failed, "")
 
     def _late(self, store: Any) -> str:
         try:
