@@ -5,12 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Tests compile thousands of tiny programs: optimising them costs more than it saves.
-FLAGS := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
+FLAGS := --xla_backend_optimization_level=0
 TEST_ENV := XLA_FLAGS="$(FLAGS) $(XLA_FLAGS)" OMP_NUM_THREADS=1
 # XLA's older emitters compile in half the time, and their last digits are not the ones that users get: what measures
 # digits runs with the default emitters. From JAX 0.11.1 on, XLA has no older ones, and an unknown flag ends the process.
 FAST = $(if $(shell ls -d $(VENV)/lib/python3.*/site-packages/jaxlib-0.10.* 2>/dev/null),--xla_cpu_use_fusion_emitters=false) \
-	--xla_cpu_parallel_codegen_split_count=1
+	--xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1
 # The compiler of TPUs, not where JAX would look for it: JAX would try to start a TPU in every process.
 LIBTPU := $(VENV)/libtpu/libtpu/libtpu.so
 FAST_ENV = XLA_FLAGS="$(FLAGS) $(FAST) $(XLA_FLAGS)" OMP_NUM_THREADS=1 TENAX_LIBTPU="$(CURDIR)/$(LIBTPU)"

@@ -16,7 +16,13 @@ LIBRARIES = (
         by_torch=True,
     ),
     Patch("torch.Tensor", "is_jax", (When.IMPORT,), "Whether a tensor is on the device.", by_torch=True),
-    Patch("torch.nn.utils.rnn.PackedSequence", "jax is_jax", (When.IMPORT,), "The same for sequences.", by_torch=True),
+    Patch(
+        "torch.nn.utils.rnn.PackedSequence",
+        "jax is_jax",
+        (When.IMPORT,),
+        "The same for packed sequences.",
+        by_torch=True,
+    ),
     Patch(
         "torch._C._autograd.DeviceType",
         "JAX __repr__ __str__ name",
@@ -96,7 +102,13 @@ LIBRARIES = (
         "A tensor of the device reads its JAX array; `data_ptr()` gives each storage a number of its own and no "
         "address. Other tensors behave as before.",
     ),
-    Patch("torch.Tensor", "__array__", (When.TENSOR, When.TORCHAX), "NumPy reads a tensor of the device."),
+    Patch(
+        "torch.Tensor",
+        "__array__",
+        (When.TENSOR, When.TORCHAX),
+        "NumPy reads a tensor of the device; with torchax's names, one that requires a gradient too. Other tensors "
+        "behave as before.",
+    ),
     Patch(
         "torch.Tensor",
         "__array_wrap__",
@@ -131,7 +143,12 @@ LIBRARIES = (
         "A tensor of the device is fetched once before it is printed; one that was deleted prints that.",
     ),
     *(
-        Patch(owner, "to_dlpack", (When.IMPORT,), "A tensor of the device gives a capsule of its JAX array.")
+        Patch(
+            owner,
+            "to_dlpack",
+            (When.IMPORT,),
+            "A tensor of the device gives a capsule of its JAX array. Other tensors behave as before.",
+        )
         for owner in ("torch", "torch.utils.dlpack")
     ),
     Patch(

@@ -46,21 +46,6 @@ def override(env: Any, op: Any, function: Any) -> None:
 
 
 def register(env: Any, calls: list[str]) -> None:
-    def conv2d(
-        x: Any,
-        weight: Any,
-        bias: Any = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        *,
-        env: Any,
-    ) -> Any:
-        calls.append("conv2d")
-        x, weight, bias = env.t2j_iso((x, weight, bias))
-        return env.j2t_iso(jaten._aten_conv2d(x, weight, bias, stride, padding, dilation, groups))
-
     def convolution(
         x: Any,
         weight: Any,
@@ -70,13 +55,17 @@ def register(env: Any, calls: list[str]) -> None:
         dilation: Any = 1,
         groups: int = 1,
         *,
+        name: str,
         env: Any,
     ) -> Any:
-        calls.append("conv3d")
+        calls.append(name)
         x, weight, bias = env.t2j_iso((x, weight, bias))
-        options = stride, padding, dilation
+        if name == "conv2d":
+            return env.j2t_iso(jaten._aten_conv2d(x, weight, bias, stride, padding, dilation, groups))
         return env.j2t_iso(
-            jaten._aten_convolution(x, weight, bias, *options, transposed=False, output_padding=1, groups=groups)
+            jaten._aten_convolution(
+                x, weight, bias, stride, padding, dilation, transposed=False, output_padding=1, groups=groups
+            )
         )
 
     def attention(q: Any, k: Any, v: Any, attn_mask: Any = None, *rest: Any, env: Any, **_: Any) -> Any:
@@ -90,9 +79,9 @@ def register(env: Any, calls: list[str]) -> None:
         a, b = env.t2j_iso((a, b))
         return env.j2t_iso(jnp.maximum(a, b))
 
-    override(env, functional.conv2d, functools.partial(conv2d, env=env))
+    override(env, functional.conv2d, functools.partial(convolution, name="conv2d", env=env))
     for op in (functional.conv3d, torch.ops.aten.conv3d, torch.ops.aten.conv3d.default):
-        override(env, op, functools.partial(convolution, env=env))
+        override(env, op, functools.partial(convolution, name="conv3d", env=env))
     override(env, functional.scaled_dot_product_attention, functools.partial(attention, env=env))
     override(env, torch.ops.aten.maximum.default, functools.partial(maximum, env=env))
 
