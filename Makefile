@@ -25,7 +25,7 @@ PINS := $(if $(TORCH),-e 's/^torch==.*/torch==$(TORCH)/') $(if $(JAX),-e 's/^\(j
 # Without bytecode, each process of a test would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run run-distributed test test-all affected test-quick slow generate check coverage fuzz bench docs ecosystem suites gpu lint format-check types pytest wheel drift clean
+.PHONY: run run-distributed test test-all affected test-quick slow generate check coverage fuzz bench docs ecosystem suites gpu compile-gpu lint format-check types pytest wheel drift clean
 
 run: $(STAMP)
 	$(BIN)/python examples/digits.py
@@ -105,6 +105,18 @@ build/ecosystem-venv/.installed: pyproject.toml constraints.txt tests/ecosystem/
 GPU ?=
 gpu: $(STAMP)
 	$(BIN)/python benchmarks/gpu.py $(GPU)
+
+# The tests that compile for GPUs, which needs none: of the packages of `jax[cuda13]`, those of the compilers (0.8 GB).
+compile-gpu: $(STAMP) build/cuda/.installed
+	$(FAST_ENV) PYTHONPATH=build/cuda $(BIN)/python -m pytest tests/planning/test_gpu_targets.py \
+		tests/benchmarks/test_program_size.py -k "gpu or H100"
+
+build/cuda/.installed: $(STAMP)
+	rm -rf $(@D)
+	$(BIN)/python -m pip install --quiet --no-deps --target $(@D) $$($(BIN)/python -c \
+		'from jax import __version__ as v; print(f"jax-cuda13-plugin=={v} jax-cuda13-pjrt=={v}")') \
+		nvidia-cuda-nvcc nvidia-nvvm nvidia-cudnn-cu13
+	touch $@
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

@@ -36,6 +36,7 @@ OPTIONS = {
     "xla_cpu_parallel_codegen_split_count": Option("1", "all", "small programs compile more slowly"),
     "xla_gpu_autotune_level": Option("0", "all", "XLA tries all algorithms before the first call"),
     "xla_gpu_enable_triton_gemm": Option(False, "all", "XLA tries all algorithms before the first call"),
+    "xla_gpu_cuda_data_dir": Option("", "all", "programs for a GPU that need not exist do not compile", False),
     "xla_disable_hlo_passes": Option("", "all", "each consumer of a depthwise convolution computes it again"),
     "xla_allow_excess_precision": Option(False, "all", "float16 is not rounded within lazy programs", False),
 }

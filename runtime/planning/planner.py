@@ -100,14 +100,14 @@ def _planned(
     target: Target | None = None,
 ) -> StepPlan:
     devices = jax.devices("cpu")[: math.prod(mesh_shape.values())] if target is None else target.devices
-    where, platform = laid_over(devices, mesh_shape), "cpu" if target is None else target.platform
+    where = laid_over(devices, mesh_shape)
 
     def planned(*numbers: int) -> StepPlan:
         def make() -> tuple[Callable[..., Any], tuple[Any, ...]]:
             with torch.device("meta"):
                 return build(*numbers)
 
-        program = compiled(make, where, target.name if target else "", platform, rules, batch)
+        program = compiled(make, where, target, rules, batch)
         return StepPlan(
             mesh=program.mesh,
             memory=program.memory,

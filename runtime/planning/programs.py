@@ -30,6 +30,7 @@ from .result import Memory, grouped
 from .stand_ins import StandIns, bytes_of_modules, bytes_of_optimizers
 from .targets import Target, target_of
 
+LOWERED_FOR = {"gpu": "cuda", "tpu": "tpu"}  # as JAX's lowering rules name the platforms
 _KERNEL = re.compile(r'custom_call_target="([^"]+)"')
 
 
@@ -52,7 +53,8 @@ class TargetProgram:
         """The numbers as pairs of text."""
         found = [(name, size(value)) for name, value in (*self.memory._asdict().items(), ("total", self.memory.total))]
         found += [("products, in all", f"{self.flops:.3g} operations")]
-        found += [("memory accesses", size(self.cost.get("bytes accessed", 0.0)))]
+        if "bytes accessed" in self.cost:  # XLA does not say so of GPUs
+            found += [("memory accesses", size(self.cost["bytes accessed"]))]
         found += [(f"kernel {name}", f"{count} times") for name, count in self.kernels.items()]
         for kind, count, amount, scope, line in rows_of_exchanges(grouped(self.collectives)):
             found.append((kind, ", ".join(filter(None, (f"{count} times", amount, scope, line)))))
@@ -106,7 +108,7 @@ def compile_for(
     found = target_of(target)
     where = laid_over(found.devices, mesh or {})
     spec = PartitionSpec(next(iter(mesh or {}), None)) if batch is None else batch
-    return compiled(lambda: (step, args), where, found.name, found.platform, rules or {}, spec)
+    return compiled(lambda: (step, args), where, found, rules or {}, spec)
 
 
 def laid_over(devices: Sequence[jax.Device], mesh: Mapping[str, int]) -> jax.sharding.Sharding:
@@ -126,13 +128,13 @@ def laid_over(devices: Sequence[jax.Device], mesh: Mapping[str, int]) -> jax.sha
 def compiled(
     make: Callable[[], tuple[Callable[..., Any], tuple[Any, ...]]],
     where: jax.sharding.Sharding,
-    name: str,
-    platform: str,
+    target: Target | None,
     rules: Rules,
     batch: PartitionSpec,
 ) -> TargetProgram:
-    """The program of the step that `make` returns with its arguments, on devices of a platform; see `StandIns`."""
+    """The program of the step that `make` returns with its arguments, for a target or for CPUs; see `StandIns`."""
     started = time.perf_counter()
+    platform = "cpu" if target is None else target.platform
     with StandIns(where, rules, batch) as stand_ins, made_for(platform, where.num_devices):
         step, arguments = make()
         if isinstance(step, (CompiledFunction, JitModule)):
@@ -144,16 +146,21 @@ def compiled(
         except TraceError as error:
             locate(error, step)
             raise
-        executable: Any = _executable(traced, leaves, where, platform)
+        executable: Any = _executable(traced, leaves, where, target)
         weights, optimizer = bytes_of_modules(step), bytes_of_optimizers(step)
     text, memory = executable.as_text(), executable.memory_analysis()
     rest = max(0, memory.argument_size_in_bytes - weights - optimizer)
     results = memory.output_size_in_bytes - memory.alias_size_in_bytes
+    used = Memory(weights, optimizer, rest, memory.temp_size_in_bytes, results)
+    if target is not None and used.total > target.chip.memory:  # the compiler of GPUs does not look
+        raise torch.OutOfMemoryError(
+            f"the program needs {size(used.total)} on each device; {target.name} has {size(target.chip.memory)}"
+        )
     return TargetProgram(
-        target=name,
+        target="" if target is None else target.name,
         mesh={} if stand_ins.mesh is None else dict(stand_ins.mesh.shape),
         text=text,
-        memory=Memory(weights, optimizer, rest, memory.temp_size_in_bytes, results),
+        memory=used,
         flops=flops_of_products(traced.jaxpr),
         cost=executable.cost_analysis() or {},
         kernels=Counter(_KERNEL.findall(text)),
@@ -163,7 +170,7 @@ def compiled(
 
 
 def _executable(
-    step: CompiledStep, leaves: list[Any], where: jax.sharding.Sharding, platform: str
+    step: CompiledStep, leaves: list[Any], where: jax.sharding.Sharding, target: Target | None
 ) -> jax.stages.Compiled:
     cells = step.find(leaves)
     assert isinstance(cells, list)  # checked by the step's constructor
@@ -175,9 +182,10 @@ def _executable(
             jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding)
             for x, sharding in zip((*host, *avals), places, strict=True)
         ]
+        platform = "cpu" if target is None else LOWERED_FOR[target.platform]
         lowered = step.forward.jitted.trace(*given).lower(lowering_platforms=(platform,))
     try:
-        return lowered.compile()
+        return lowered.compile(None if target is None else dict(target.options))
     except jax.errors.JaxRuntimeError as error:
         if "RESOURCE_EXHAUSTED" not in str(error):
             raise

@@ -104,7 +104,8 @@ class StandIns(ExitStack):
         """An array of a shape and dtype, whose values must not be read."""
         count = int(np.prod(shape)) * dtype.itemsize
         if count > self._memory.size:
-            self._memory = np.frombuffer(mmap.mmap(-1, count), np.uint8)
+            pages = mmap.mmap(-1, count, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)  # no memory is reserved
+            self._memory = np.frombuffer(pages, np.uint8)
         with jax.enable_x64(True):
             return jax.device_put(self._memory[:count].view(dtype).reshape(shape), jax.devices("cpu")[0])
 

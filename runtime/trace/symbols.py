@@ -38,11 +38,12 @@ class TracedSymNode:
 
     def __init__(self, array: Any, kind: type) -> None:
         with jax.enable_x64(True):
-            self.array = jnp.asarray(array, _DTYPE[kind])
             if (
-                not isinstance(self.array, jax.core.Tracer) and not no_jax_trace()
+                not isinstance(array, jax.core.Tracer) and not no_jax_trace()
             ):  # an input whose value is known now but may change between calls
-                self.array = jax.lax.optimization_barrier(self.array)
+                array = jax.lax.optimization_barrier(jnp.asarray(array, getattr(array, "dtype", _DTYPE[kind])))
+            self.given = array
+            self.array = jnp.asarray(array, _DTYPE[kind])
         self.kind = kind
         self.where = user_line()
 
@@ -116,6 +117,13 @@ class TracedSymNode:
         """The node itself, because nodes are immutable."""
         return self
 
+    def neg(self) -> TracedSymNode:
+        """The negative number. That of a float32 is exact, and TPUs emulate float64."""
+        narrow = getattr(self.given, "dtype", None) == np.float32
+        with jax.enable_x64(True):
+            made = TracedSymNode(-(self.given if narrow else self.array), self.kind)
+        return self._computed(made, operator.neg)
+
     def nested_int(self) -> None:
         """None: the number is not a size of a nested tensor."""
 
@@ -178,7 +186,6 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "bitwise_xor": (operator.xor, None),
     "lshift": (operator.lshift, None),
     "rshift": (operator.rshift, None),
-    "neg": (operator.neg, None),
     "pos": (operator.pos, None),
     "abs": (jnp.abs, None, abs),
     "sym_not": (jnp.logical_not, bool, operator.not_),

@@ -1,4 +1,4 @@
-"""A compiled training step is as small a program as the same step written by hand in JAX, on CPUs and on TPUs."""
+"""A compiled training step is as small a program as the same step written by hand in JAX, on CPUs, TPUs and GPUs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.models.cases import CASES, Case, gpt
 from benchmarks.models.programs import by_hand, in_torch
 from benchmarks.models.training import train_step
 from tenax._jit.jitted import compiled_of
-from tenax.planning.targets import library
+from tenax.planning.programs import LOWERED_FOR
 
 # XLA's CPU backend copies operands of products and convolutions into the layout that its libraries want, and torch's
 # weights are (out, in) and (out, in, height, width) where JAX's are the reverse. Other models have no more copies.
@@ -70,21 +70,34 @@ def instructions(text: str) -> int:
     return len(re.findall(r"^ +(?:ROOT )?%", text, re.M))
 
 
-# The program of ResNet-18, whose float32 convolutions take six passes, compiles for minutes.
+def kernels(text: str) -> int:
+    """The kernels that a program starts on a GPU, once for each iteration of a loop."""
+    loops = text[text.index("\n\nENTRY") :], *re.findall(r"^%\S*while_body.*?^}", text, re.M | re.S)
+    return sum(len(re.findall(r" (?:fusion|custom-call|copy|sort)\(", loop)) for loop in loops)
+
+
+# The program of ResNet-18, whose float32 convolutions take six passes on TPUs, compiles for minutes.
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [c for c in MEASURED if c.name != "ResNet-18"], ids=lambda case: case.name)
-def test_a_step_for_tpus_is_as_small_as_by_hand(case: Case) -> None:
-    if library() is None:
-        pytest.skip("the compiler of TPUs is not installed")
-    target = tenax.target("TPU v5e")
+@pytest.mark.parametrize("name", ["TPU v5e", "H100"])
+@pytest.mark.parametrize("case", MEASURED, ids=lambda case: case.name)
+def test_a_step_for_an_accelerator_is_as_small_as_by_hand(case: Case, name: str) -> None:
+    if (name, case.name) == ("TPU v5e", "ResNet-18"):
+        pytest.skip("it compiles for minutes")
+    try:
+        target = tenax.target(name)
+    except ImportError as error:
+        pytest.skip(str(error))
     with jax.numpy_dtype_promotion("standard"):
         written = by_hand(case, "training step")
         place = SingleDeviceSharding(target.devices[0])
         given = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=place), written.arguments())
-        hand = written.function.trace(*given).lower(lowering_platforms=("tpu",)).compile().as_text()
+        lowered = written.function.trace(*given).lower(lowering_platforms=(LOWERED_FOR[target.platform],))
+        hand = lowered.compile(dict(target.options)).as_text()
     with torch.device("meta"):
         module = case.module()
     step = train_step(module, case.optimizer(module.parameters()))
     ours = tenax.compile_for(step, *(t.to("meta") for t in case.batch()), target=target).text
     assert instructions(ours) <= 1.1 * instructions(hand)
+    if target.platform == "gpu":
+        assert kernels(ours) <= 1.1 * kernels(hand)
     assert "f64[" not in ours
