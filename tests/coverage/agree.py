@@ -18,12 +18,12 @@ from torch.utils import _pytree as pytree
 from . import chance, excuses
 from .compare import Tolerance, compare
 from .entries import Entry, dtype_name
-from .outcome import PASS, Outcome, blame, fail, inapplicable, skip
+from .outcome import PASS, InapplicableError, Outcome, UnsuitableError, blame, fail, inapplicable, skip
 from .samples import EXACT, UPCAST, Sample
+from .targets import compiles, is_target
 
 # A program calls torch on one sample, on any device, and returns a tree of tensors and plain values.
 Program = Callable[[Sample], Any]
-
 
 # Dashboard notes for passes whose values were not compared in the dtype itself.
 RANDOM = "random: compared in distribution-free properties"
@@ -31,14 +31,6 @@ DOUBLE = "second derivatives compared in double precision, as torch does"
 
 # torch's own function, which `drawing` replaces while a program runs.
 _manual_seed = torch.manual_seed
-
-
-class UnsuitableError(Exception):
-    """The check cannot use the sample, because CPU torch does not support it; the message is the reason."""
-
-
-class InapplicableError(UnsuitableError):
-    """The check does not apply to the sample: nothing requires a gradient, or the result is not a tensor."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +93,10 @@ def agree(
       dtype.
     - If the CPU values depend on the seed, structure and distribution-free properties are compared. With `essence`, the
       well-defined part of the result (the product of random factors) is compared by value.
+    - For a target, the program is only compiled.
     """
+    if is_target(task.device):
+        return compiles(task.device, essence or program, sample)
     cpu, upcast, random = _reference(task, program, sample)
     reference = sample.cast(UPCAST) if upcast else sample
     granted = task.tolerance()

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from . import programs
-from .agree import Task, UnsuitableError, agree, agree_as_pure, agree_in_double, over, raises
+from .agree import Task, agree, agree_as_pure, agree_in_double, over, raises
 from .entries import Entry
 from .excuses import converting, excused, phased, unordered, unstable
-from .outcome import Outcome, inapplicable, skip
+from .outcome import Outcome, UnsuitableError, inapplicable, skip
 from .samples import Sample, label, pick
 
 Check = Callable[[Task], Outcome]
@@ -33,6 +33,8 @@ FULL = {
 }  # fmt: skip
 OTHER = {"forward": 2, "reference": 1, "gradient": 1, "inplace": 1, "forloop": 100, "foreach": 100}
 QUICK = {"forward": 2, "gradient": 1, "pure": 1, "forloop": 2, "foreach": 2}
+# For a target, whose programs are compiled and not run.
+COMPILED = {"forward": 1, "gradient": 1, "forloop": 2, "foreach": 2}
 
 # Values, taken in turn, at which derivatives of pure functions are compared too: zeros, equal values, signs,
 # probabilities, and values at which functions saturate.

@@ -50,7 +50,9 @@ def run(
     samples: Annotated[int | None, typer.Option(help="Maximum samples per check.")] = None,
     jobs: Annotated[int, typer.Option(help="Number of processes.")] = os.cpu_count() or 1,
     timeout: Annotated[float, typer.Option(help="Maximum seconds per check.")] = SECONDS_PER_CHECK,
-    device: Annotated[str, typer.Option(help="Torch device to test.")] = "jax",
+    device: Annotated[
+        str, typer.Option(help="Torch device to test, or a target, such as 'TPU v5e', for which programs are compiled.")
+    ] = "jax",
     lazy: Annotated[bool, typer.Option("--lazy", help="Run in lazy mode.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
@@ -59,6 +61,7 @@ def run(
     from .entries import DTYPES, SUITES, dtype_name, select
     from .plan import collect, cost, plan
     from .runner import Pool, remaining
+    from .targets import is_target
     from .worker import main
 
     _refuse_unknown("--suites", suites, SUITES)
@@ -68,7 +71,7 @@ def run(
         raise typer.BadParameter(
             f"no entry matches {only!r}; expected a name from torch's databases, such as --only 'add,nn.*'"
         )
-    units = plan(chosen, dtypes, quick=quick, samples=samples)
+    units = plan(chosen, dtypes, quick=quick, compiled=is_target(device), samples=samples)
     if not units:
         raise typer.BadParameter(f"none of the {len(chosen)} entries has the dtype {dtypes}", param_hint="--dtypes")
     if lazy and device.partition(":")[0] != "jax":
@@ -370,9 +373,10 @@ def describe(device: str) -> dict[str, str]:
 
 def mode_of(device: str, lazy: bool) -> dict[str, str]:
     """What distinguishes a run from one in eager mode on a CPU; nothing for such a run."""
+    from .targets import is_target
     from .worker import environment
 
-    mode = "lazy" if lazy else "eager"
+    mode = f"compiled for {device}" if is_target(device) else "lazy" if lazy else "eager"
     if device.partition(":")[0] == "jax" and environment()["JAX_PLATFORMS"] != "cpu":
         os.environ |= {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # the workers need the memory
         import jax

@@ -11,8 +11,8 @@ import torch
 from torch.utils import _pytree as pytree
 
 from . import programs
-from .agree import Task, UnsuitableError, agree, caught
-from .outcome import Outcome, blame, fail, skip
+from .agree import Task, agree, caught
+from .outcome import Outcome, UnsuitableError, blame, fail, skip
 from .samples import Sample, label
 
 # A mutation draws from the generator and returns a changed sample, or None if it has nothing to change.

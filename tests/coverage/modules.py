@@ -13,9 +13,9 @@ from torch.testing._internal.common_modules import ModuleErrorEnum
 from torch.testing._utils import freeze_rng_state
 from torch.utils import _pytree as pytree
 
-from .agree import InapplicableError, Task, agree, agree_as_pure, agree_in_double, over, raises, seed_all
+from .agree import Task, agree, agree_as_pure, agree_in_double, over, raises, seed_all
 from .entries import Entry
-from .outcome import Outcome, inapplicable
+from .outcome import InapplicableError, Outcome, inapplicable
 from .programs import cotangents, pulled, second_derivatives, tensors
 from .samples import Sample, label, pick
 

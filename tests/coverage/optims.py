@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch.testing._internal.common_optimizers import OptimizerErrorEnum, OptimizerInput
 
-from .agree import InapplicableError, Task, UnsuitableError, over, raises, seed_all
+from .agree import Task, over, raises, seed_all
 from .compare import Tolerance, compare
-from .outcome import Outcome, blame, inapplicable
+from .outcome import InapplicableError, Outcome, UnsuitableError, blame, inapplicable
 from .programs import cotangents
 from .samples import Sample, copy_to
+from .targets import compiled, is_target
 
 STEPS = 4
 # Parameter shapes: a matrix, a vector and a scalar-like one. Muon accepts matrices only.
@@ -51,6 +52,9 @@ def optimizer(task: Task) -> Outcome:
 
     def judge(sample: Sample) -> str | None:
         recipe: Recipe = sample.input
+        if is_target(task.device):
+            message: str | None = run(recipe, task.dtype, task.device)
+            return message
         try:
             expected = run(recipe, task.dtype, "cpu")
         except Exception as error:
@@ -78,7 +82,11 @@ def _sample(task: Task, config: OptimizerInput) -> Sample:
 
 
 def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
-    """Parameters and their state after `STEPS` steps on a convex loss with fixed data."""
+    """Parameters and their state after `STEPS` steps on a convex loss with fixed data.
+
+    For a target, what its compiler says of one step: an error, or None.
+    """
+    target, device = (device, "jax") if is_target(device) else ("", device)
     seed_all(0)
     shapes = MATRICES if recipe.optim_cls.__name__ == "Muon" else SHAPES
     starts = [torch.randn(shape, dtype=dtype) for shape in shapes]
@@ -105,12 +113,17 @@ def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
                 p.grad = None if p.grad is None else p.grad.to_sparse()
         return total  # type: ignore[return-value]
 
-    for _ in range(STEPS):
+    def step() -> None:
         if recipe.closure:
             optim.step(loss)
         else:
             loss()
             optim.step()
+
+    if target:
+        return compiled(target, step)
+    for _ in range(STEPS):
+        step()
     return {"parameters": [p.detach() for p in params], "state": _moments(optim, params)}
 
 

@@ -36,6 +36,14 @@ class Outcome:
         return self.letter in BAD
 
 
+class UnsuitableError(Exception):
+    """The check cannot use the sample, because CPU torch does not support it; the message is the reason."""
+
+
+class InapplicableError(UnsuitableError):
+    """The check does not apply to the sample: nothing requires a gradient, or the result is not a tensor."""
+
+
 PASS = Outcome("p")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from .checks import FULL, OTHER, QUICK, primary
+from .checks import COMPILED, FULL, OTHER, QUICK, primary
 from .entries import OTHERS, Entry, dtype_name
 from .excuses import unrepresentable
 from .outcome import Outcome, skip
@@ -14,11 +14,13 @@ from .schema import spec_family
 from .worker import Unit
 
 
-def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples: int | None = None) -> list[Unit]:
+def plan(
+    entries: Iterable[Entry], dtypes: str, *, quick: bool = False, compiled: bool = False, samples: int | None = None
+) -> list[Unit]:
     """The units, in an order that depends only on names and mixes cheap and expensive ones for a good time estimate.
 
     `dtypes` is `float32` (the primary dtype of each entry), `all` (every dtype that torch lists for CPU or CUDA), or a
-    comma-separated list of dtypes. `samples` caps the samples of every check.
+    comma-separated list of dtypes. `compiled` is for targets. `samples` caps the samples of every check.
     """
     units = []
     for entry in entries:
@@ -29,7 +31,7 @@ def plan(entries: Iterable[Entry], dtypes: str, *, quick: bool = False, samples:
                 continue
             if not (dtypes == "all" or (dtypes == "float32" and dtype == first) or name in dtypes.split(",")):
                 continue
-            caps = QUICK if quick else FULL if dtype == first else OTHER
+            caps = COMPILED if compiled else QUICK if quick else FULL if dtype == first else OTHER
             checks = tuple((c, min(caps[c], samples or caps[c])) for c in entry.checks if c in caps)
             if checks:
                 units.append(Unit(entry.key, name, checks))

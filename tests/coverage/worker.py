@@ -84,16 +84,18 @@ def prepare(device: str, lazy: bool = False) -> None:
     """Import what the device needs, in this process; with `lazy`, have its operations recorded."""
     import torch
 
+    from .targets import is_target
+
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     for accelerator in (torch.cuda, torch.xpu, torch.mtia):
         if not accelerator.is_available():
             # torch queues each seed of an absent accelerator with a traceback; its databases set thousands.
             accelerator.manual_seed_all = lambda seed: None  # type: ignore[attr-defined]
-    if device.partition(":")[0] == "jax":
+    if device.partition(":")[0] == "jax" or is_target(device):
         import tenax  # noqa: F401 (registers the device)
 
-        torch.zeros(1, device=device).cpu()
+        torch.zeros(1, device="jax" if is_target(device) else device).cpu()
     if lazy:
         from tenax._lazy.mode import record_everywhere
 
