@@ -14,7 +14,7 @@ from tenax.generated import pointwise as pointwise_ops
 from tenax.kernels import activation as activation_kernels
 from tenax.kernels import complex as complex_kernels
 from tenax.kernels.arithmetic import add, mul, sub
-from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, Array, Gradients, cast, is_complex, with_derivative
+from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, SATURATE, Array, Gradients, cast, is_complex, with_derivative
 
 
 def relu(self: Array) -> Array:
@@ -381,7 +381,7 @@ def hardtanh(self: Array, min_val: ArrayLike = -1, max_val: ArrayLike = 1) -> Ar
 
     Spec: ops_spec/activation.yaml
     """
-    dtype, self, min_val, max_val = NO_OPMATH(self, scalars=(min_val, max_val))
+    dtype, self, min_val, max_val = SATURATE(self, scalars=(min_val, max_val))
     return cast(jnp.where(self <= min_val, min_val, jnp.where(self >= max_val, max_val, self)), dtype)
 
 

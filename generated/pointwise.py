@@ -21,6 +21,7 @@ from tenax.words import (
     DEFAULT,
     INT_TO_FLOAT,
     NO_OPMATH,
+    SATURATE,
     Array,
     Gradients,
     cast,
@@ -541,7 +542,7 @@ def clamp(self: Array, min: ArrayLike | None = None, max: ArrayLike | None = Non
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, min, max = NO_OPMATH(self, min, max)
+    dtype, self, min, max = SATURATE(self, min, max)
     return cast(pointwise_kernels.clamp(self=self, min=min, max=max), dtype)
 
 
@@ -559,7 +560,7 @@ def clamp_max(self: Array, max: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, max = NO_OPMATH(self, max)
+    dtype, self, max = SATURATE(self, max)
 
     def value(self: Array, max: ArrayLike) -> Array:
         return jnp.minimum(self, max)
@@ -596,7 +597,7 @@ def clamp_min(self: Array, min: ArrayLike) -> Array:
 
     Spec: ops_spec/pointwise.yaml
     """
-    dtype, self, min = NO_OPMATH(self, min)
+    dtype, self, min = SATURATE(self, min)
 
     def value(self: Array, min: ArrayLike) -> Array:
         return jnp.maximum(self, min)

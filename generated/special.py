@@ -326,7 +326,16 @@ def special_bessel_y0(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_bessel_y0(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return bessel_kernels.special_bessel_y0(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: -grad * special_bessel_y1(self),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def special_bessel_y1(self: Array) -> Array:
@@ -337,7 +346,18 @@ def special_bessel_y1(self: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(bessel_kernels.special_bessel_y1(self=self), dtype)
+
+    def value(self: Array) -> Array:
+        return bessel_kernels.special_bessel_y1(self=self)
+
+    def gradients(grad: Array, result: Array, self: Array) -> Gradients:
+        return {
+            "self": lambda: (
+                grad * jnp.where(self == 0, jnp.inf, special_bessel_y0(self) - special_bessel_y1(self) / self)
+            ),
+        }
+
+    return cast(with_derivative(value, gradients, self=self), dtype)
 
 
 def i0(self: Array) -> Array:

@@ -2887,14 +2887,16 @@ ROWS: dict[str, Row] = {
     ),
     "linalg_matrix_exp": Row("kernels.spectral", "linalg_matrix_exp", dtypes=(("", "floating complex"),)),
     "linalg_matrix_exp.out": Row("kernels.spectral", "linalg_matrix_exp", "out", dtypes=(("", "floating complex"),)),
-    "linalg_matrix_sqrth": Row("kernels.spectral", "linalg_matrix_sqrth"),
-    "linalg_matrix_sqrth.out": Row("kernels.spectral", "linalg_matrix_sqrth", "out"),
+    "linalg_matrix_sqrth": Row("kernels.spectral", "linalg_matrix_sqrth", dtypes=(("", "floating complex"),)),
+    "linalg_matrix_sqrth.out": Row(
+        "kernels.spectral", "linalg_matrix_sqrth", "out", dtypes=(("", "floating complex"),)
+    ),
     "linalg_pinv.atol_rtol_tensor": Row("kernels.spectral", "linalg_pinv", dtypes=(("", "floating complex"),)),
     "linalg_pinv.atol_rtol_tensor_out": Row(
         "kernels.spectral", "linalg_pinv", "out", dtypes=(("", "floating complex"),)
     ),
-    "linalg_polar": Row("kernels.spectral", "linalg_polar"),
-    "linalg_polar.out": Row("kernels.spectral", "linalg_polar", "out"),
+    "linalg_polar": Row("kernels.spectral", "linalg_polar", dtypes=(("", "floating complex"),)),
+    "linalg_polar.out": Row("kernels.spectral", "linalg_polar", "out", dtypes=(("", "floating complex"),)),
     "linalg_qr": Row("kernels.qr", "linalg_qr", dtypes=(("", "floating complex"),)),
     "linalg_qr.out": Row("kernels.qr", "linalg_qr", "out", dtypes=(("", "floating complex"),)),
     "linalg_solve_triangular": Row("kernels.triangular", "linalg_solve_triangular", dtypes=(("", "floating complex"),)),
@@ -3666,14 +3668,27 @@ ROWS: dict[str, Row] = {
     "rand": Row("kernels.random", "rand", random=True),
     "rand.generator": Row("generated.random", "rand__generator", random=True),
     "rand.out": Row("kernels.random", "rand", "out", random=True),
-    "rand_like": Row("generated.random", "rand_like", random=True, prepare=("on_named_device", "device")),
+    "rand_like": Row(
+        "generated.random",
+        "rand_like",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "floating complex"),),
+    ),
     "rand_like.generator": Row(
         "generated.random", "rand_like__generator", random=True, prepare=("on_named_device", "device")
     ),
     "rand_like.generator_out": Row(
         "generated.random", "rand_like__generator", "out", random=True, prepare=("on_named_device", "device")
     ),
-    "rand_like.out": Row("generated.random", "rand_like", "out", random=True, prepare=("on_named_device", "device")),
+    "rand_like.out": Row(
+        "generated.random",
+        "rand_like",
+        "out",
+        random=True,
+        prepare=("on_named_device", "device"),
+        dtypes=(("", "floating complex"),),
+    ),
     "randint": Row(
         "generated.random", "randint", random=True, special=(("high", ()),), guard=("integers_below", "high", "dtype")
     ),

@@ -15,6 +15,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from tenax.platforms import platform
+from tenax.releases import is_from
 
 Array = jax.Array
 DType = np.dtype
@@ -83,6 +84,7 @@ def is_int(x: Any) -> bool:
     return _level(dtype_of(x)) == 1
 
 
+_SATURATES = is_from("torch", "2.15")
 _default_float: ContextVar[DType] = ContextVar("default float", default=FLOAT32)
 
 
@@ -305,6 +307,22 @@ def NO_OPMATH(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  #
     """Return the result dtype, and the arguments in the common dtype."""
     common = result_type(*tensors)
     return _promoted(common, common, common, tensors, scalars)
+
+
+def SATURATE(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
+    """Like NO_OPMATH; from torch 2.15 on, numbers beyond the range of an integer dtype become its least or greatest."""
+    common = result_type(*tensors)
+    arguments = (*tensors, *scalars)
+    if common.kind in "iu" and _SATURATES:
+        arguments = tuple(_limited(x, common) if isinstance(x, Number) else x for x in arguments)
+    return _promoted(common, common, common, arguments, ())
+
+
+def _limited(x: Number, dtype: DType) -> Array:
+    """A number within the range of an integer dtype, as int64 or float64."""
+    wide, most = (FLOAT64, 2**63 - 1024) if _level(x.dtype) == 2 else (INT64, 2**63 - 1)
+    limits = np.iinfo(dtype)
+    return jnp.clip(cast(x, wide), wide.type(limits.min), wide.type(min(limits.max, most)))
 
 
 def INT_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802

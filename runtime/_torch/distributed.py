@@ -24,6 +24,13 @@ def host_group(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
         return group
 
 
+def skip_flight_recorder() -> None:
+    """Let torch 2.15 attach no flight recorder to groups of these backends: it asks for a backend written in C++."""
+    backends: Any = getattr(_dist.distributed_c10d, "_FR_SELF_RECORDING_BACKENDS", None)
+    if backends is not None:
+        backends.update(("tenax", "xla"))
+
+
 def register_group(name: Any, group: Any) -> None:
     """Register a group under a name for functional collectives, unless it is registered already.
 

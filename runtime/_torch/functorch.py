@@ -12,6 +12,8 @@ with private_names("torch", torch.__version__):
     # A context in which `autograd.Function.apply` records a single level, as an operator's kernel does.
     from torch._functorch.utils import enable_single_level_autograd_function as enable_single_level_autograd_function
 
+    # The base of classes that an operator's kernel applies there.
+    SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
     _functorch: Any = torch._C._functorch
     are_transforms_active = torch._C._are_functorch_transforms_active
     current_level = _functorch.maybe_current_level  # None outside of every transformation

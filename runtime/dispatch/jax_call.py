@@ -25,7 +25,13 @@ from tenax.generated.table import Row
 
 from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd
-from .._torch.functorch import add_batch_dim, enable_single_level_autograd_function, remove_batch_dim, vmap_level
+from .._torch.functorch import (
+    SingleLevelFunction,
+    add_batch_dim,
+    enable_single_level_autograd_function,
+    remove_batch_dim,
+    vmap_level,
+)
 from ..dtypes import numpy_dtype, torch_dtype
 from ..float32_products import float32_products
 from ..platforms import platform
@@ -274,7 +280,7 @@ def _pullback(split: Linearized, given: tuple[int, ...], wanted: tuple[int, ...]
     return function_number(key, lambda: pullback, split.forward, lambda: DerivativeOf(split, given, wanted))
 
 
-class JaxCall(torch.autograd.Function):
+class JaxCall(SingleLevelFunction):  # type: ignore[misc]
     """`tenax::call` with its derivative."""
 
     @staticmethod
@@ -351,7 +357,7 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
         # As a kernel it sees the tensors of a single torch.func level: the dispatcher does what `Function.apply` would
         # do for all levels.
         with enable_single_level_autograd_function():
-            return list(super(torch.autograd.Function, JaxCall).apply(f, *xs))
+            return list(JaxCall.apply(f, *xs))
     with BelowAutograd():
         return call(f, xs)
 

@@ -19,7 +19,7 @@ from .signature import Signature
 
 _HELD = 1 << 10  # calls that CPU torch has accepted; a full table is cleared
 _accepted: set[Any] = set()
-_REFUSED = r"without overflow|Converting complex Scalar"
+_REFUSED = r"without overflow|outside the representable range|Converting complex Scalar"
 _HUGE = {int: 2**63 - 1, float: 1e300}
 
 

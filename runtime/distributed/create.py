@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from jax.experimental import multihost_utils
 
+from .._torch.distributed import skip_flight_recorder
 from ..trace.ranks import set_compiler
 from . import monitored, reducer, traced_batch_norm, traced_ddp
 from .compiled import compile_for_ranks
@@ -33,6 +34,7 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     traced_ddp.install()
     traced_batch_norm.install()
     set_compiler(axes_among, compile_for_ranks)
+    skip_flight_recorder()
     ranks, store = list(options.global_ranks_in_group), _of_this_attempt(options.store)
     if not ranks:
         _worlds[:] = [make_world(store, options.group_rank, options.group_size, options.timeout)]

@@ -13,7 +13,8 @@ from torch.autograd import forward_ad
 from torch.testing._internal.common_utils import noncontiguous_like
 from torch.utils import _pytree as pytree
 
-from .agree import InapplicableError, Program
+from .agree import Program
+from .outcome import InapplicableError
 from .samples import Sample
 
 Operator = Callable[..., Any]
@@ -96,6 +97,8 @@ def pure_gradient(op: Operator) -> Program:
         return list(filter(_continuous, tensors(sample.process(call(op, sample)))))
 
     def program(sample: Sample) -> Any:
+        if any(t.layout is not torch.strided for t in sample.tensors()):
+            raise InapplicableError("JAX has no arrays of this layout")
         leaves, held = sample.leaves(), {id(t): t for t in sample.tensors() if t.device.type == "jax"}
         if not held:
             outs = results(sample)

@@ -428,7 +428,7 @@ REFUSED = {
     "scatter of int8": (lambda x, n: x.char().scatter(0, x[:1].long() * 0, n), 5, 300),
     "scatter of NaN": (lambda x, n: x.int().scatter(0, x[:1].long() * 0, n), 5.0, nan),
     "a padded bfloat16": (lambda x, n: F.pad(x.bfloat16(), (1, 1), value=n), 3e38, 1e39),
-    "clamp of int16": (lambda x, n: x.short().clamp(max=n), 9, 1 << 15),
+    "clamp of int16": (lambda x, n: x.short().clamp(min=n), 9, 1 << 15),
     "add_ of half": (lambda x, n: x.half().add_(x.half(), alpha=n), 2.5, 65520.0),
     "_foreach_add of int8": (lambda x, n: torch._foreach_add([x.char()], [x.char()], alpha=n)[0], 5, 300),
     "fill_ of half": (lambda x, n: x.half().fill_(n), 2.5, 1e6),
@@ -452,6 +452,34 @@ def test_a_refused_number_raises_after_another_was_compiled(name: str, mode: str
         for _ in range(2):
             with pytest.raises(expected.type, match=re.escape(str(expected.value))):
                 function(x.to("jax"), refused)
+
+
+BOUNDS: dict[str, Any] = {
+    "clamp below": lambda x: x.clamp(max=1000),
+    "clamp above": lambda x: x.clamp(min=-1000),
+    "clamp_ on both sides": lambda x: x.clone().clamp_(-1000, 1000),
+    "no number is left": lambda x: x.clamp(min=1000),
+    "clamp_min": lambda x: torch.clamp_min(x, -1000),
+    "a list": lambda x: torch._foreach_clamp_max([x], [1000])[0],
+    "hardtanh": lambda x: F.hardtanh(x, -1000, 1000),
+    "int64": lambda x: x.long().clamp(-(2**62), 2**63 - 1),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_bound_beyond_the_range_of_an_integer_dtype_is_that_of_the_cpu(name: str, mode: str) -> None:
+    """torch 2.13 refuses most of them; torch 2.15 takes them as the least or greatest number of the dtype."""
+    x = torch.tensor([-5, 0, 100], dtype=torch.int8)
+
+    def outcome(x: torch.Tensor) -> Any:
+        try:
+            return BOUNDS[name](x).tolist()
+        except RuntimeError as error:
+            return str(error).splitlines()[0]
+
+    with MODES[mode]():
+        assert outcome(x.to("jax")) == outcome(x)
 
 
 @pytest.mark.parametrize(("dtype", "number"), [(torch.half, 1e6), (torch.int8, 300), (torch.uint8, -0.5)])

@@ -167,8 +167,8 @@ def test_writes_to_expanded_tensors_are_those_of_the_cpu(write):
         }
 
     (ours, theirs) = outcome("jax"), outcome("cpu")
-    if isinstance(theirs, tuple) and write is EXPANDED["an item of a mask"]:
-        theirs[1].discard(next(w for w in theirs[1] if "masked_fill_" in w))  # torch puts by filling, and warns of both
+    if isinstance(theirs, tuple) and len(theirs[1]) > 1:  # torch 2.13 puts by filling, and warns of both
+        theirs[1].discard(next(w for w in theirs[1] if "masked_fill_" in w))
     assert ours == theirs
 
 

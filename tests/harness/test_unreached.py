@@ -59,6 +59,7 @@ def test_every_lowered_overload_is_reached_or_called() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore:_aminmax is deprecated")
 def test_a_call_agrees_with_the_cpu(name: str) -> None:
     made = CALLS[name]()
     cpu, device = made.on("cpu"), made.on("jax")

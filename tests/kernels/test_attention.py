@@ -95,7 +95,13 @@ def results(name: str, dtype: torch.dtype, device: str, order: int = 1) -> list[
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_gradients(name: str) -> None:
     allowance = BOTH_OFF if name == "five axes" else COMPOSED
-    alike(results(name, torch.float32, "jax"), results(name, torch.float32, "cpu"), allowance=allowance)
+    try:
+        expected = results(name, torch.float32, "cpu")
+    except RuntimeError as error:  # torch 2.15 refuses a mask that is causal besides
+        with pytest.raises(RuntimeError, match=str(error).splitlines()[0]):
+            results(name, torch.float32, "jax")
+    else:
+        alike(results(name, torch.float32, "jax"), expected, allowance=allowance)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16], ids=str)
