@@ -107,13 +107,13 @@ def committed(torch_version: str) -> Path:
 
 
 def releases(mode: str = "torch") -> list[Path]:
-    """The committed results of every torch release, newest first, or those of another mode: "lazy" or "gpu"."""
+    """The committed results of every torch release, newest first, or those of another mode, such as "lazy"."""
     return sorted(FOLDER.glob(f"{mode}-*.json"), key=_version, reverse=True)
 
 
 def others() -> list[Path]:
-    """The committed results of lazy mode and of accelerators."""
-    return [*releases("lazy"), *releases("gpu")]
+    """The committed results of lazy mode, of accelerators, and of targets."""
+    return [path for mode in ("lazy", "gpu", "tpu", "h100") for path in releases(mode)]
 
 
 def _version(path: Path) -> list[int]:
