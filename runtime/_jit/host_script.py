@@ -83,11 +83,11 @@ class HostScript:
         """The numbers of a call before any host calls are made."""
         return [entry.value(arguments) for entry in self.entries if not isinstance(entry, HostCall)]
 
-    def change(self, arguments: Sequence[Any]) -> str | None:
-        """None if the program is valid for the numbers of a call; otherwise what they were and are."""
+    def difference(self, arguments: Sequence[Any]) -> str:
+        """The numbers of a call for which the program is not valid, as text; empty if it is valid."""
         numbers = self.peek(arguments)
         if self.choices.hold(numbers):
-            return None
+            return ""
         entries = (entry for entry in self.entries if not isinstance(entry, HostCall))
         seen = zip(entries, self.choices.inputs, numbers, strict=True)
         return "; ".join(

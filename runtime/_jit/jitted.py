@@ -328,9 +328,10 @@ def jit(
 ) -> Any:
     """Compile a function, a method or a module: each way of calling it becomes one XLA program.
 
-    Use it as a decorator or as a function. For a module it returns a module of the same class that shares all state
-    with the original. The function runs once to be traced; afterwards none of its Python code runs. Tensors that it
-    reads from outside are inputs of the program, and those that it writes are outputs.
+    Use it as a decorator (`@tenax.jit`) or as a function (`step = tenax.jit(step)`). For a module it returns a module
+    of the same class that shares all state with the original. The function runs once to be traced; afterwards none of
+    its Python code runs. Tensors that it reads from outside are inputs of the program, and those that it writes are
+    outputs.
 
     Args:
         function: what to compile; it may train: `zero_grad`, `backward`, optimizer, scheduler and scaler steps.

@@ -162,20 +162,12 @@ SUBCLASSES = Kind(
     lambda o, *_: f"{o.name} has other subclasses",
     plain=True,
 )
-REBOUND = Kind(
-    lambda owners, keys, arguments: [rebound.difference(arguments) for rebound in owners],
-    lambda _, old, new, key: new,
-    plain=True,
-)
-CHOICES = Kind(
-    lambda owners, keys, arguments: [script.change(arguments) for script in owners],
-    lambda _, old, new, key: new,
-    plain=True,
+REBOUND, CHOICES = (  # each says itself what changed
+    Kind(lambda owners, keys, arguments: [o.difference(arguments) for o in owners], lambda _, old, new, key: new, True)
+    for _ in range(2)
 )
 HOST_TENSOR = Kind(
-    lambda owners, keys, _: [t._version for t in owners],
-    lambda o, *_: f"{o.name}, a tensor on the CPU, was written",
-    plain=True,
+    lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written", plain=True
 )
 DATA = Kind(
     lambda owners, keys, _: [*map(_data, owners)],
@@ -183,11 +175,7 @@ DATA = Kind(
     plain=True,
     counter=lambda: data_swaps.count,
 )
-REQUIRES_GRAD = Kind(
-    lambda owners, keys, _: [*map(_requires_grad, owners)],
-    lambda o, old, new, _: f"{o.name}.requires_grad was {old} and is {new}",
-    plain=True,
-)
+REQUIRES_GRAD = Kind(lambda owners, *_: [*map(_requires_grad, owners)], describe_change, plain=True)
 GRADIENT = Kind(lambda owners, keys, _: [g is None for g in map(_grad, owners)], _gradient_reason, plain=True)
 HOOKS = Kind(
     lambda owners, keys, _: [len(tables_of(t)) for t in owners],
@@ -296,7 +284,7 @@ def observe(
             observations.append(Observation(HOST_ARRAY, array.array, None, array.content, path))
     script: HostScript = step.inputs.script
     if script.choices:
-        observations.append(Observation(CHOICES, script, None, None, ""))
+        observations.append(Observation(CHOICES, script, None, "", ""))
     paths = {i: path for i, (path, _) in step.state.reached.tensors.items()}
     observations += [Observation(HOST_TENSOR, t, None, t._version, paths[id(t)]) for t in step.inputs.host_tensors]
     numbers = {id(x): i for i, x in enumerate(step.arguments)}
@@ -311,7 +299,9 @@ def observe(
     flagged = [*placed.values(), *wrappers] if torch.is_grad_enabled() else []
     flips = {id(effect.tensor) for effect in step.effects.flags}
     flagged += [(path, t) for path, t in stable if id(t) in flips and id(t) not in placed]
-    observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in flagged]
+    observations += [
+        Observation(REQUIRES_GRAD, t, None, t.requires_grad, f"{path}.requires_grad") for path, t in flagged
+    ]
     for tensor, gradient in leaves:
         number, none = numbers.get(id(tensor)), gradient is None
         if number is None:
