@@ -157,9 +157,11 @@ class DictEntries:
     def failure(self) -> str | None:
         """None if all of them hold; otherwise what changed."""
         container = self.container
-        if self.size is not None and dict.__len__(container) != self.size.value:
-            for key in dict.keys(container) - self.observations.keys():
-                return f"{self.size.path(key)} is new"
+        if self.size is not None and (length := dict.__len__(container)) != self.size.value:
+            new = [k for k in dict.keys(container) if k not in self.observations]
+            if len(new) == length - self.size.value:  # the others were there
+                return f"{self.size.path(new[0])} is new"
+            return f"the number of entries of {self.size.name} was {self.size.value} and is {length}"
         now = [dict.get(container, key, MISSING) for key in self.observations]
         if all(map(is_, now, self.values)):
             return None

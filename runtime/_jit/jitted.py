@@ -142,7 +142,7 @@ class CompiledFunction:
         """The function's name."""
         if (module := module_called_by(self.function)) is not None:
             return type(module).__name__
-        function = getattr(self.function, "func", self.function)
+        function = self.function.func if isinstance(self.function, functools.partial) else self.function
         return getattr(function, "__qualname__", type(function).__name__)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

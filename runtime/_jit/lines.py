@@ -54,7 +54,10 @@ def module_called_by(function: Any) -> torch.nn.Module | None:
 
 
 def _code_of(function: Any) -> types.CodeType | None:
-    function = module_called_by(function) or getattr(function, "func", function)
+    if (module := module_called_by(function)) is not None:
+        function = module
+    elif isinstance(function, functools.partial):
+        function = function.func
     function = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(function, types.FunctionType):
         function = getattr(type(function), "forward", None) or type(function).__call__

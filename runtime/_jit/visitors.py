@@ -132,6 +132,6 @@ def reach(**roots: Any) -> StateGraph:
 
 def reach_call(function: Any, leaves: Sequence[Any]) -> StateGraph:
     """The state graph of a function, the object that it is a method of, and the leaves of its arguments."""
-    owner = module_called_by(function) or getattr(function, "__self__", None)
+    owner = function.__self__ if isinstance(function, types.MethodType) else module_called_by(function)
     arguments = {f"argument {i}": x for i, x in enumerate(leaves) if not isinstance(x, torch.Tensor)}
     return reach(function=function, self=owner, **arguments)
