@@ -33,7 +33,7 @@ COLOURS = {
     "torch.compile": "#ae3ec9",
 }
 INK, FAINT = "#6e7781", "#8b949e55"
-WIDTH, PANEL, HEIGHT, LEFT, TOP = 640, 246, 150, 44, 104  # pixels: of the picture, and of the panels in it
+WIDTH, PANEL, HEIGHT, LEFT, TOP = 640, 240, 150, 48, 104  # pixels: of the picture, and of the panels in it
 
 
 def with_charts(markdown: str) -> str:
@@ -103,7 +103,7 @@ def steps_svg(markdown: str) -> str:
     models = first_steps(markdown)
     seconds = [s for modes in models.values() for mode in COLOURS for s in modes.get(mode, {}).values()]
     low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
-    title = "Seconds until a training loop has taken so many steps (lower is better)"
+    title = "Seconds until so many training steps are done (lower is better)"
     parts = [f'<text x="0" y="17" font-weight="bold">{title}</text>']
     for i, (mode, colour) in enumerate(COLOURS.items()):
         x, y = i % 3 * 160, 42 + i // 3 * 22
@@ -132,7 +132,7 @@ def steps_svg(markdown: str) -> str:
                 parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{colour}"/>')
     height = TOP + 2 * HEIGHT + 66 + 30
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-    style = f'font-family="system-ui, sans-serif" font-size="15" fill="{INK}">'
+    style = f'font-family="system-ui, sans-serif" font-size="17" fill="{INK}">'
     return "\n".join([head + style, *parts, "</svg>", ""])
 
 
