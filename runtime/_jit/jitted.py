@@ -168,8 +168,8 @@ class CompiledFunction:
             start = time.perf_counter()
             call = self.function, args, kwargs, dict(zip(_MODES, key[2], strict=True))
             described = CallDescription(*call, self.numbers.arguments)
-            leaves = described.leaves  # which guards know by their positions
-            reason = re.sub(r"\bargument (\d+)", lambda found: leaves[int(found[1])], match)
+            names = {f"argument {i}": name for i, name in enumerate(described.leaves)}  # guards know positions alone
+            reason = re.sub(r"\bargument \d+", lambda found: names.get(found[0], found[0]), match)
             if match == _OTHER and self.described is not None:
                 reason = described.difference(self.described) or _OTHER
             self.numbers.note_arguments(_key(arguments, key[1], range(len(arguments))), arguments)

@@ -479,6 +479,15 @@ def test_explain_names_the_number_on_which_a_choice_depends() -> None:
     assert _reason(f, (x, 8)) == "n was 2 and is 8"
 
 
+def test_a_reason_may_quote_a_text_that_looks_like_an_argument() -> None:
+    text, x = "argument 7", torch.ones(2, device="jax")
+    f = tenax.jit(lambda x: x * len(text))
+    f(x)
+    text = "argument 12"
+    assert f(x).tolist() == [11, 11]
+    assert tenax.explain(f).traces[-1].reason == "text was 'argument 7' and is 'argument 12'"
+
+
 def test_a_partial_function_and_a_container_without_named_parts_are_compiled() -> None:
     class Pair:
         def __init__(self, *parts: torch.Tensor) -> None:
