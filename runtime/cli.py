@@ -63,6 +63,12 @@ def _version(package: str) -> str:
         return "not installed"
 
 
+def _failed(error: Exception) -> str:
+    """An error as text; JAX's for a platform that is not there has none of its own."""
+    platforms = os.environ.get("JAX_PLATFORMS")
+    return f"failed: {type(error).__name__}: {str(error) or f'with JAX_PLATFORMS={platforms}'}"
+
+
 def _device() -> str:
     """Run one op on the device, and return a text that starts with "works" or "failed"."""
     try:
@@ -75,7 +81,7 @@ def _device() -> str:
 
         devices = ", ".join(f"jax:{i} = {d.device_kind}" for i, d in enumerate(jax.devices()))
     except Exception as error:
-        return f"failed: {type(error).__name__}: {error}"
+        return _failed(error)
     return f"works: {devices}" if total == 8 else f"failed: a 2x2 matmul of ones summed to {total}; expected 8"
 
 
@@ -86,7 +92,7 @@ def _accelerator() -> str:
     try:
         platform_, count = jax.default_backend(), jax.device_count()
     except Exception as error:
-        return f"failed: {type(error).__name__}: {error}"
+        return _failed(error)
     devices = f"{count} device{'s' * (count != 1)}"
     if platform_ == "cpu":
         return f"none: {devices} on the CPU; tenax[cuda] and tenax[tpu] install JAX for a GPU or TPU"
@@ -111,7 +117,7 @@ def _lowerings() -> str:
     try:
         table = importlib.import_module("tenax.generated.table")
     except Exception as error:
-        return f"failed: {type(error).__name__}: {error}"
+        return _failed(error)
     return f"{len(table.ROWS)} overloads in the specs, {len(table.UNSUPPORTED)} unsupported with a reason"
 
 

@@ -15,7 +15,7 @@ from .xla import recording
 
 @contextmanager
 def trace(folder: str | Path, **options: Any) -> Iterator[None]:
-    """Record the activity of the host and the device, for TensorBoard or Perfetto.
+    """Record host and device for TensorBoard or Perfetto: `with tenax.profiler.trace("folder"): ...`.
 
     Args:
         folder: the output folder.

@@ -8,7 +8,8 @@ import torch
 
 
 def bucket(size: int, sizes: Sequence[int] | None = None) -> int:
-    """The smallest of `sizes` that is at least `size`; by default, of the powers of two and 3/2 times these.
+    """The smallest of `sizes` that is at least `size`; by default, of the powers of two and 3/2 times these, so that
+    `tenax.bucket(90)` is 96 and `tenax.bucket(100)` is 128.
 
     Raises:
         ValueError: all of `sizes` are smaller.
@@ -25,7 +26,7 @@ def bucket(size: int, sizes: Sequence[int] | None = None) -> int:
 def pad(
     tensor: torch.Tensor, dim: int = 0, sizes: Sequence[int] | None = None, value: float = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pad a tensor at the end of `dim` to the size of its bucket; also return a mask of the original elements.
+    """Pad a tensor at the end of `dim` to the size of its bucket: `padded, own = tenax.pad(tokens, dim=1)`.
 
     Args:
         tensor: of any device and dtype, shape [..., n, ...].
@@ -34,7 +35,7 @@ def pad(
         value: the value of the padding, such as an ignored label for a target.
 
     Returns:
-        The padded tensor [..., m, ...] and a bool tensor [m], on the same device.
+        The padded tensor [..., m, ...] and a bool tensor [m], True for the original elements, on the same device.
     """
     size = tensor.shape[dim]
     wanted = bucket(size, sizes)

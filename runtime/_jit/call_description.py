@@ -2,93 +2,127 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container
 from typing import Any
 
 import torch
 
 from .._torch import pytree
-from ..float32_products import float32_products
+from ..storage.tensors import covers_array
 from .host_script import is_passable
+from .lines import module_called_by
 from .sources import is_plain
 
 _MOST = 3  # differences in one reason
+_LONG = 60  # characters of one value in a reason
 
 
-def describe_call(
-    function: Callable[..., Any], args: Any, kwargs: Any, leaves: Sequence[Any], passed: Container[int]
-) -> dict[str, str]:
-    """The arguments of a call by name, and torch's modes; a number that is an input of the program has no value.
+class CallDescription:
+    """The arguments of a call and torch's modes, as text by name; a number that is an input has no value."""
 
-    Args:
-        function: the function.
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-        leaves: the leaves of both.
-        passed: the positions of the leaves that are inputs if they are numbers.
-    """
-    paths: list[tuple[Any, Any]] = pytree.tree_flatten_with_path((args, kwargs))[0]
-    found = {}
-    for i, ((place, *path), _) in enumerate(paths):
-        positional = place.idx == 0
-        name = _parameter(function, path[0].idx) if positional else pytree.keystr((path[0],)).strip("[]'")
-        number = i in passed and is_passable(leaves[i])
-        found[name + pytree.keystr((*path[1:],))] = f"a {type(leaves[i]).__name__}" if number else _described(leaves[i])
-    for kind in ("jax", "cpu"):
-        on = torch.is_autocast_enabled(kind)
-        found[f"autocast of {kind}"] = _short(torch.get_autocast_dtype(kind)) if on else "off"
-    return found | {
-        "grad mode": "on" if torch.is_grad_enabled() else "off",
-        "inference mode": "on" if torch.is_inference_mode_enabled() else "off",
-        "the default dtype": _short(torch.get_default_dtype()),
-        "the default device": str(torch.get_default_device()),
-        "the precision of float32 products": float32_products.in_effect,
-        "deterministic algorithms": "on" if torch.are_deterministic_algorithms_enabled() else "off",
-    }
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, modes: dict[str, Any], passed: Container[int]
+    ) -> None:
+        """`passed` are the positions of the leaves of the arguments that are inputs if they are numbers."""
+        self.passed = passed
+        self.leaves: list[str] = []  # the names of the leaves
+        self.arrays: dict[int, list[tuple[str, Any]]] = {}  # by the id of the cell, the arguments that share it
+        self.texts: dict[str, str] = {}
+        self.containers: dict[str, str] = {}
+        names = _parameters(function)
+        for i, value in enumerate(args):
+            self._add(names[i] if i < len(names) else f"argument {i}", value)
+        for name, value in kwargs.items():
+            self._add(name, value)
+        self.arrays.clear()
+        self.containers |= {
+            "the number of positional arguments": str(len(args)),
+            "the list of keywords": str([*kwargs]),
+        }
+        self.texts |= {name: {True: "on", False: "off"}.get(mode, _short(mode)) for name, mode in modes.items()}
+
+    def difference(self, before: CallDescription) -> str:
+        """What differs from an earlier call, as text; empty if the descriptions are equal."""
+        found = _differences(before.texts, self.texts) or _differences(before.containers, self.containers)
+        rest = f"; {len(found) - _MOST} more" if len(found) > _MOST else ""
+        return "; ".join(found[:_MOST]) + rest
+
+    def _add(self, name: str, value: Any) -> None:
+        """Describe an argument, or a part of one, and its own parts."""
+        parts, spec = pytree.tree_flatten(value, is_leaf=lambda part: part is not value)
+        if spec.type is None:
+            self.texts[name] = self._described(name, value)
+            self.leaves.append(name)
+            return
+        self.containers[name] = f"a {type(value).__name__}" + (f" of {spec.context}" if spec.context else "")
+        keyed = pytree.SUPPORTED_NODES[spec.type].flatten_with_keys_fn
+        keys = [f"[{i}]" for i in range(len(parts))] if keyed is None else [str(key) for key, _ in keyed(value)[0]]
+        for key, part in zip(keys, parts, strict=True):
+            self._add(name + key, part)
+
+    def _described(self, name: str, value: Any) -> str:
+        if not isinstance(value, torch.Tensor):
+            if not is_plain(value):
+                return f"<{type(value).__name__} at {id(value):#x}>"
+            passed = len(self.leaves) in self.passed and is_passable(value)
+            return f"some {type(value).__name__}" if passed else repr(value)
+        kind = "" if type(value) is torch.Tensor else f"{type(value).__name__} "
+        text = f"{kind}{_short(value.dtype)}{[*value.shape]}"
+        if value.layout is not torch.strided:
+            text += f" of layout {_short(value.layout)} at {id(value):#x}"
+        elif not value.is_contiguous():
+            text += f" of strides {value.stride()}"
+        elif value.storage_offset():
+            text += f" at offset {value.storage_offset()}"
+        text += " conjugated" * value.is_conj() + " negated" * value.is_neg()
+        if value.requires_grad:
+            text += " that requires grad" if value.is_leaf else " with a history"
+        cell = getattr(value.untyped_storage(), "cell", None) if value.layout is torch.strided else None
+        if cell is not None:
+            sharing = self.arrays.setdefault(id(cell), [])
+            same = next((other for other, tensor in sharing if tensor is value), None)
+            if same or sharing:
+                text += f", the same tensor as {same}" if same else f", sharing memory with {sharing[0][0]}"
+            elif value.is_contiguous() and cell.nbytes > value.nbytes and not covers_array(value, cell):
+                text += f", a part of {cell.nbytes} bytes"
+            sharing.append((name, value))
+        for attribute, held in vars(value).items():
+            shown = repr(held) if is_plain(held) else f"<{type(held).__name__} at {id(held):#x}>"
+            text += f", with {attribute}={shown}"
+        return text if value.device == torch.device("jax", 0) else f"{text} on {value.device}"
 
 
-def difference(before: dict[str, str], now: dict[str, str]) -> str:
-    """What differs between two calls, as text; empty if their descriptions are equal."""
+def changed(name: str, old: str, new: str) -> str:
+    """What a value was and is, as text; of long ones only the part that differs."""
+    if max(len(old), len(new)) > _LONG:
+        length = min(len(old), len(new))
+        start = max(0, next((i for i in range(length) if old[i] != new[i]), length) - 20)
+        old, new = (
+            "..." * bool(start) + text[start:][:_LONG] + "..." * (len(text) > start + _LONG) for text in (old, new)
+        )
+    return f"{name} was {old} and is {new}"
+
+
+def _differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
     found = []
     for name in before | now:
         old, new = before.get(name), now.get(name)
-        if old is None:
-            found.append(f"{name} is new: {new}")
-        elif new is None:
-            found.append(f"{name} is gone")
+        if old is None or new is None:
+            found.append(f"{name} is gone" if new is None else f"{name} is new: {new[:_LONG]}")
         elif old != new:
-            found.append(f"{name} was {old} and is {new}")
-    rest = f"; {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return "; ".join(found[:_MOST]) + rest
+            found.append(changed(name, old, new))
+    return found
 
 
-def _parameter(function: Callable[..., Any], position: int) -> str:
-    if isinstance(function, functools.partial) and isinstance(function.args[0], torch.nn.Module):
-        function = function.args[0].forward  # a compiled module
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of a function's positional parameters."""
+    module = module_called_by(function)
     try:
-        parameters = [*inspect.signature(function).parameters.values()]
+        parameters = inspect.signature(function if module is None else module.forward).parameters.values()
     except (TypeError, ValueError):
-        parameters = []
-    named = position < len(parameters) and parameters[position].kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return parameters[position].name if named else f"argument {position}"
-
-
-def _described(value: Any) -> str:
-    if not isinstance(value, torch.Tensor):
-        return repr(value)[:40] if is_plain(value) else f"a {type(value).__name__}"
-    kind = "" if type(value) in (torch.Tensor, torch.nn.Parameter) else f"{type(value).__name__} "
-    text = f"{kind}{_short(value.dtype)}{[*value.shape]}"
-    if value.layout is not torch.strided:
-        text += f" of layout {_short(value.layout)}"
-    elif not value.is_contiguous():
-        text += f" of strides {value.stride()}"
-    elif value.storage_offset():
-        text += f" at offset {value.storage_offset()}"
-    if value.requires_grad:
-        text += " that requires grad" if value.is_leaf else " with a history"
-    return text if value.device == torch.device("jax", 0) else f"{text} on {value.device}"
+        return []
+    return [p.name for p in parameters if p.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD]
 
 
 def _short(name: Any) -> str:

@@ -18,7 +18,7 @@ from ..storage.tensors import cell_of
 from .outputs import is_device_tensor
 from .sources import is_plain, same_value
 from .state_graph import StateGraph
-from .visitors import reach
+from .visitors import reach_call
 
 # Tolerances relative to the largest value of a tensor: programs sum in another order than eager mode.
 _TOLERANCES = {2: 5e-2, 4: 1e-3, 8: 1e-7}  # by the size of a real number in bytes
@@ -57,7 +57,7 @@ class RunState:
     """A snapshot of everything that a function reaches, so that it can run twice from the same state."""
 
     def __init__(self, function: Any, leaves: Sequence[Any]) -> None:
-        self.graph = _reached(function, leaves)
+        self.graph = reach_call(function, leaves)
         tensors = {id(t): t for _, t in _tensors(self.graph, leaves)}.values()
         self.tensors = [
             TensorState(t, t.detach(), TensorSpec.of(t), t.requires_grad, t.grad if t.is_leaf else None)
@@ -107,10 +107,6 @@ def checked_call(run: Run, eager: Run, function: Any, leaves: Sequence[Any], nam
     return result
 
 
-def _reached(function: Any, leaves: Sequence[Any]) -> StateGraph:
-    return reach(function=function, argument=[x for x in leaves if not isinstance(x, torch.Tensor)])
-
-
 def _tensors(graph: StateGraph, leaves: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
     """The device tensors that a function may read, with their paths."""
     yield from ((path, t) for path, t in graph.reached.tensors.values() if is_device_tensor(t))
@@ -122,7 +118,7 @@ def _seen(result: Any, function: Any, leaves: Sequence[Any]) -> Iterator[tuple[s
     for i, leaf in enumerate(pytree.tree_leaves(result)):
         if isinstance(leaf, torch.Tensor) or is_plain(leaf):
             yield f"result {i}", _kept(leaf)
-    for path, tensor in _tensors(_reached(function, leaves), leaves):
+    for path, tensor in _tensors(reach_call(function, leaves), leaves):
         yield path, _kept(tensor)
         if tensor.is_leaf:
             yield f"the gradient of {path}", _kept(tensor.grad)
@@ -140,8 +136,8 @@ def _difference(expected: Any, found: Any) -> str:
         return f"{_short(expected)} in eager mode, {_short(found)} compiled"
     if not expected.numel() or expected.layout is not torch.strided:
         return ""
-    wide = np.complex128 if expected.dtype.is_complex else np.float64
-    before, now = (x.cpu().resolve_conj().to(_wide(x.dtype)).numpy().astype(wide) for x in (expected, found))
+    wide = torch.complex128 if expected.dtype.is_complex else torch.float64
+    before, now = (x.cpu().resolve_conj().to(wide).numpy() for x in (expected, found))
     apart = np.where((before == now) | (np.isnan(before) & np.isnan(now)), 0, np.abs(before - now))
     largest = np.max(np.abs(np.where(np.isfinite(before), before, 0)))
     allowed = 0.0
@@ -150,12 +146,6 @@ def _difference(expected: Any, found: Any) -> str:
         allowed = _TOLERANCES.get(size, 0.5) * (largest + 1e-3)
     worst = np.max(apart)
     return "" if worst <= allowed else f"by {worst:.3g}, of values up to {largest:.3g}"
-
-
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    if dtype.is_complex:
-        return torch.complex128
-    return torch.float64 if dtype.is_floating_point else dtype
 
 
 def _short(value: Any) -> str:

@@ -85,7 +85,7 @@ def explain(function: Callable[..., Any]) -> Explanation: ...
 
 
 def explain(function: Any = None) -> Explanation | LazyExplanation | Totals:
-    """Explain why a compiled function was traced each time, and measure its programs.
+    """Explain why a compiled function was traced each time, and measure its programs: `print(tenax.explain(step))`.
 
     Args:
         function: a result of `tenax.jit` that was called at least once, or `tenax.lazy` to explain this thread's lazy

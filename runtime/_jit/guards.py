@@ -83,7 +83,8 @@ def _difference(kind: Kind, observation: Observation, arguments: Sequence[Any]) 
     assert kind.read is not None
     now, old = kind.read([owner], [key], arguments), value if kind.spreads else [value]
     if len(now) != len(old):
-        return "a container has other entries" if old else kind.reason(observation, None, None, None)
+        counts = f"len({observation.name}) was {len(old)} and is {len(now)}"
+        return counts if old else kind.reason(observation, None, None, None)
     for i, (new, before) in enumerate(zip(now, old, strict=True)):
         if new != before if kind.plain else not same_value(before, new):
             return kind.reason(observation, before, new, i if kind.spreads else None)
@@ -150,15 +151,17 @@ class DictEntries:
     def __init__(self, observations: list[Observation]) -> None:
         self.container: dict[Any, Any] = observations[0].owner
         self.observations = {o.key: o for o in observations}
-        size = self.observations.pop(SIZE, None)
-        self.size: int | None = size and size.value  # set if all of its entries matter
+        self.size = self.observations.pop(SIZE, None)  # present if all of its entries matter
         self.values = [o.value for o in self.observations.values()]
 
     def failure(self) -> str | None:
         """None if all of them hold; otherwise what changed."""
         container = self.container
-        if self.size is not None and dict.__len__(container) != self.size:
-            return "a container has other entries"
+        if self.size is not None and (length := dict.__len__(container)) != self.size.value:
+            new = [k for k in dict.keys(container) if k not in self.observations]
+            if len(new) == length - self.size.value:  # the others were there
+                return f"{self.size.path(new[0])} is new"
+            return f"the number of entries of {self.size.name} was {self.size.value} and is {length}"
         now = [dict.get(container, key, MISSING) for key in self.observations]
         if all(map(is_, now, self.values)):
             return None

@@ -101,7 +101,8 @@ class HostTensorRecorder:
         if self.is_derived(tensor):
             raise TraceError(
                 f"a tensor that was computed on the CPU from an argument is moved to the device{user_line()}: in later "
-                "calls it would hold the same values. Move the argument first, or compute it outside"
+                "calls it would hold the same values. Move the argument first, compute it outside, or pass a list of "
+                "numbers instead of a tensor (lengths.tolist())"
             )
         with jax.ensure_compile_time_eval():
             array = make()

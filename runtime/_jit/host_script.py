@@ -60,7 +60,16 @@ class HostCall(NamedTuple):
     kwargs: dict[str, Any]
 
 
-ScriptEntry = GroupNumber | ArgumentNumber | EntryNumber | HostCall
+Number = GroupNumber | ArgumentNumber | EntryNumber
+ScriptEntry = Number | HostCall
+
+
+def _name(number: Number) -> str:
+    if isinstance(number, EntryNumber):
+        return number.source.path
+    return (
+        f"argument {number.position}" if isinstance(number, ArgumentNumber) else f"{number.key} of an optimizer's group"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,17 @@ class HostScript:
     def peek(self, arguments: Sequence[Any]) -> list[float]:
         """The numbers of a call before any host calls are made."""
         return [entry.value(arguments) for entry in self.entries if not isinstance(entry, HostCall)]
+
+    def difference(self, arguments: Sequence[Any]) -> str:
+        """The numbers of a call for which the program is not valid, as text; empty if it is valid."""
+        numbers = self.peek(arguments)
+        if self.choices.hold(numbers):
+            return ""
+        entries = (entry for entry in self.entries if not isinstance(entry, HostCall))
+        seen = zip(entries, self.choices.inputs, numbers, strict=True)
+        return "; ".join(
+            f"{_name(entry)} was {old!r} and is {new!r}" for entry, old, new in seen if repr(old) != repr(new)
+        )
 
     def play(self, arguments: Sequence[Any]) -> list[float]:
         """Make the host calls; return the numbers, each read at its position among these calls."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import threading
 import time
 import types
@@ -36,22 +37,26 @@ from ..storage.tensors import covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
 from .argument_history import without_history, written_argument
-from .call_description import describe_call, difference
+from .call_description import CallDescription
 from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers, is_passable
 from .late_reads import runs_late
-from .lines import locate
+from .lines import locate, module_called_by
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit, separate_unequal
 from .placed import place, placing_results
 from .sources import is_plain, plain_key
 from .tracing import trace_step
-from .visitors import reach
+from .visitors import reach_call
 from .wrappers import is_wrapper
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
+_MODES = (
+    *("grad mode", "inference mode", "autocast of jax", "autocast of cpu", "the default dtype", "the default device"),
+    *("the precision of float32 products", "deterministic mode", "the set of overridden operators"),
+)  # in the order of a key
 _OTHER = "arguments of another structure, shape, dtype or value"
 _MANY = 8  # traces of one function; a warning gives the reason at this count and each time it doubles
 
@@ -78,7 +83,7 @@ class CompiledFunction:
     programs: dict[Any, list[CompiledStep]] = field(default_factory=dict)
     history: list[Compilation] = field(default_factory=list)
     numbers: PassedNumbers = field(default_factory=PassedNumbers)
-    described: dict[str, str] = field(default_factory=dict)  # the call that was traced last
+    described: CallDescription | None = None  # the call that was traced last
 
     def __repr__(self) -> str:
         count = len({step.forward for steps in self.programs.values() for step in steps})
@@ -135,9 +140,9 @@ class CompiledFunction:
     @property
     def name(self) -> str:
         """The function's name."""
-        function = self.function
-        if isinstance(function, functools.partial) and isinstance(function.args[0], torch.nn.Module):
-            return type(function.args[0]).__name__  # a compiled module
+        if (module := module_called_by(self.function)) is not None:
+            return type(module).__name__
+        function = self.function.func if isinstance(self.function, functools.partial) else self.function
         return getattr(function, "__qualname__", type(function).__name__)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -161,10 +166,12 @@ class CompiledFunction:
             if not isinstance(match, str):
                 return match
             start = time.perf_counter()
-            described = describe_call(self.function, args, kwargs, arguments, self.numbers.arguments)
-            if match == _OTHER:
-                match = difference(self.described, described) or _OTHER
-            self.described = described
+            call = self.function, args, kwargs, dict(zip(_MODES, key[2], strict=True))
+            described = CallDescription(*call, self.numbers.arguments)
+            names = {f"argument {i}": name for i, name in enumerate(described.leaves)}  # guards know positions alone
+            reason = re.sub(r"\bargument \d+", lambda found: names.get(found[0], found[0]), match)
+            if match == _OTHER and self.described is not None:
+                reason = described.difference(self.described) or _OTHER
             self.numbers.note_arguments(_key(arguments, key[1], range(len(arguments))), arguments)
             key = _key(arguments, key[1], self.numbers.arguments)
             earlier = self.programs.get(key, ())
@@ -173,7 +180,8 @@ class CompiledFunction:
             cells = step.find(arguments)
             assert isinstance(cells, list)  # checked by the step's constructor
             shared = any(other.forward is step.forward for other in earlier)
-            self._record(Compilation(match, time.perf_counter() - start, shared))
+            self.described = CallDescription(*call, self.numbers.arguments)
+            self._record(Compilation(reason, time.perf_counter() - start, shared))
             self.programs.setdefault(key, []).insert(0, step)
             self._drop_oldest()
         return step, cells
@@ -209,8 +217,7 @@ class CompiledFunction:
         if replaced := [a for a, b in zip(inner, arguments, strict=True) if a is not b]:
             _, spec = pytree.tree_flatten((args, kwargs))
             args, kwargs = pytree.tree_unflatten(inner, spec)
-        roots = {"function": self.function, "argument": [x for x in arguments if not isinstance(x, torch.Tensor)]}
-        state = reach(**roots)
+        state = reach_call(self.function, arguments)
         self.numbers.note(optimizer for _, optimizer in state.reached.optimizers.values())
         self.numbers.note_entries(state)
         passed = self.numbers.among(arguments), self.numbers.within(state)
@@ -242,7 +249,9 @@ class CompiledFunction:
         # was not on, or made equal state unequal.
         again = created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner)
         if any((*again, separate_unequal(step))):
-            step = trace_step(function, args, kwargs, inner, replaced, reach(**roots), self.numbers)
+            step = trace_step(
+                function, args, kwargs, inner, replaced, reach_call(self.function, arguments), self.numbers
+            )
         compiled = CompiledStep(step, arguments, earlier)
         self.numbers.note_rebound(compiled.rebound_numbers)
         return compiled
@@ -283,12 +292,12 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
             parts.append((type(leaf), None if i in passed and is_passable(leaf) else plain_key(leaf)))
         else:
             parts.append(("object", id(leaf)))
-    autocast = is_any_autocast_enabled() and tuple(
-        [torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in ("jax", "cpu")]
-    )
-    device = function_mode_count() and torch.get_default_device()  # a mode on that stack
+    autocast: tuple[Any, ...] = False, False
+    if is_any_autocast_enabled():
+        autocast = tuple(torch.is_autocast_enabled(k) and torch.get_autocast_dtype(k) for k in ("jax", "cpu"))
+    device = torch.get_default_device() if function_mode_count() else "cpu"  # a mode on that stack
     modes = (
-        *(is_grad_enabled(), is_inference_mode_enabled(), autocast, get_default_dtype(), device),
+        *(is_grad_enabled(), is_inference_mode_enabled(), *autocast, get_default_dtype(), device),
         *(float32_products.in_effect, are_deterministic_algorithms_enabled(), overrides.token),
     )
     return tuple(parts), spec, modes
@@ -319,9 +328,10 @@ def jit(
 ) -> Any:
     """Compile a function, a method or a module: each way of calling it becomes one XLA program.
 
-    Use it as a decorator or as a function. For a module it returns a module of the same class that shares all state
-    with the original. The function runs once to be traced; afterwards none of its Python code runs. Tensors that it
-    reads from outside are inputs of the program, and those that it writes are outputs.
+    Use it as a decorator (`@tenax.jit`) or as a function (`step = tenax.jit(step)`). For a module it returns a module
+    of the same class that shares all state with the original. The function runs once to be traced; afterwards none of
+    its Python code runs. Tensors that it reads from outside are inputs of the program, and those that it writes are
+    outputs.
 
     Args:
         function: what to compile; it may train: `zero_grad`, `backward`, optimizer, scheduler and scaler steps.

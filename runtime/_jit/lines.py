@@ -10,6 +10,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from ..errors import TraceError
 from .libraries import is_own
 from .state_graph import StateGraph
@@ -45,9 +47,17 @@ def locate(error: TraceError, function: Any) -> None:
         error.args = (f"{error} ({code.co_filename}:{code.co_firstlineno}, in {code.co_name})",)
 
 
+def module_called_by(function: Any) -> torch.nn.Module | None:
+    """The module whose call a function is, as `tenax.jit(module)` makes it; None if it is none."""
+    first = function.args[0] if isinstance(function, functools.partial) and function.args else None
+    return first if isinstance(first, torch.nn.Module) and function.func is type(first).__call__ else None
+
+
 def _code_of(function: Any) -> types.CodeType | None:
-    if isinstance(function, functools.partial) and function.args:  # the call of a module
-        function = function.args[0]
+    if (module := module_called_by(function)) is not None:
+        function = module
+    elif isinstance(function, functools.partial):
+        function = function.func
     function = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(function, types.FunctionType):
         function = getattr(type(function), "forward", None) or type(function).__call__

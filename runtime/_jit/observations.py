@@ -25,6 +25,7 @@ from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of
 from ..trace import data_swaps
 from . import tensor_hooks
+from .call_description import changed
 from .container_adapters import ClassAttributes
 from .host_arrays import content_of
 from .host_script import EntryId, HostScript
@@ -82,20 +83,19 @@ class Observation(NamedTuple):
 
 def describe_change(observation: Observation, old: Any, new: Any, key: Any = None) -> str:
     """Describe a changed value; `key` selects one of several values."""
-    before, now = _short(old), _short(new)
-    return f"{observation.path(key)} was {before} and is {f'another {type(new).__name__}' if now == before else now}"
+    before, now = _text(old), _text(new)
+    return changed(observation.path(key), before, f"another {type(new).__name__}" if now == before else now)
 
 
-def _short(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, torch.Tensor):
-        return f"another tensor of shape {list(value.shape)}"
+        return f"{type(value).__name__} of shape {list(value.shape)}"
     shown = is_plain(value) or value is MISSING or (type(value) is tuple and all(map(is_plain, value)))
-    text = repr(value) if shown else f"a {type(value).__name__}"
-    return text if len(text) < 60 else f"{text[:57]}..."
+    return repr(value) if shown else f"of class {type(value).__name__}"
 
 
-def _gradient_reason(_: Observation, old: bool, new: bool, key: Any = None) -> str:
-    return f"a gradient was {'' if old else 'not '}None and is {'not ' if old else ''}None"
+def _gradient_reason(o: Observation, old: bool, new: bool, key: Any = None) -> str:
+    return f"the gradient of {o.name} was {'' if old else 'not '}None and is {'not ' if old else ''}None"
 
 
 _requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
@@ -119,7 +119,7 @@ def _geometry(spec: TensorSpec) -> str:
     return f"{list(spec.size)} with strides {list(spec.stride)} from {spec.offset}"
 
 
-SETTING = SingleKind(call, lambda o, old, new, key: f"what {o.name} says was {_short(old)} and is {_short(new)}")
+SETTING = SingleKind(call, describe_change)
 EMPTY = Kind(
     lambda owners, keys, _: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
@@ -145,7 +145,7 @@ NAMESPACE = Kind(None, describe_change)
 ELEMENTS = Kind(lambda owners, keys, _: [*chain.from_iterable(owners)], describe_change, spreads=True)
 ORDER = Kind(
     lambda owners, keys, _: [*chain.from_iterable(owners)],
-    lambda o, old, new, key: f"a key of {o.name} was {_short(old)} and is {_short(new)}",
+    lambda o, *_: f"the keys of {o.name} are in another order",
     spreads=True,
 )
 ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
@@ -155,25 +155,19 @@ UNFILLED = Kind(
     plain=True,
 )
 HOST_ARRAY = Kind(
-    lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds something else", plain=True
+    lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds other values", plain=True
 )
 SUBCLASSES = Kind(
     lambda owners, keys, _: [*map(type.__subclasses__, owners)],
     lambda o, *_: f"{o.name} has other subclasses",
     plain=True,
 )
-REBOUND = Kind(
-    lambda owners, keys, arguments: [rebound.difference(arguments) for rebound in owners],
-    lambda _, old, new, key: new,
-    plain=True,
-)
-CHOICES = Kind(
-    lambda owners, keys, arguments: [script.choices.hold(script.peek(arguments)) for script in owners],
-    lambda *_: "a number among the arguments or of an optimizer's group, on which a choice depends, has changed",
-    plain=True,
+REBOUND, CHOICES = (  # each says itself what changed
+    Kind(lambda owners, keys, arguments: [o.difference(arguments) for o in owners], lambda _, old, new, key: new, True)
+    for _ in range(2)
 )
 HOST_TENSOR = Kind(
-    lambda owners, keys, _: [t._version for t in owners], lambda *_: "a tensor on the CPU was written", plain=True
+    lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written", plain=True
 )
 DATA = Kind(
     lambda owners, keys, _: [*map(_data, owners)],
@@ -181,15 +175,11 @@ DATA = Kind(
     plain=True,
     counter=lambda: data_swaps.count,
 )
-REQUIRES_GRAD = Kind(
-    lambda owners, keys, _: [*map(_requires_grad, owners)],
-    lambda o, old, new, _: f"{o.name}.requires_grad was {old} and is {new}",
-    plain=True,
-)
+REQUIRES_GRAD = Kind(lambda owners, *_: [*map(_requires_grad, owners)], describe_change, plain=True)
 GRADIENT = Kind(lambda owners, keys, _: [g is None for g in map(_grad, owners)], _gradient_reason, plain=True)
 HOOKS = Kind(
     lambda owners, keys, _: [len(tables_of(t)) for t in owners],
-    lambda *_: "a hook was registered on a tensor",
+    lambda o, *_: f"a hook was registered on {o.name}",
     plain=True,
     counter=lambda: tensor_hooks.count,
 )
@@ -203,32 +193,19 @@ ARGUMENT_GRADIENT = Kind(
 )
 # In order of comparison.
 KINDS = (
-    *(
-        EMPTY,
-        ENTRY,
-        ELEMENTS,
-        ORDER,
-        ITEM,
-        UNFILLED,
-        ANNOTATIONS,
-        HOST_ARRAY,
-        SUBCLASSES,
-        REBOUND,
-        CHOICES,
-        HOST_TENSOR,
-    ),
-    *(DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
+    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, UNFILLED, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND),
+    *(CHOICES, HOST_TENSOR, DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
 )
 
 
 @functools.cache
 def _attribute(name: str) -> SingleKind:
-    return SingleKind(attrgetter(name), lambda o, *_: f"{o.name} has another {name}")
+    return SingleKind(attrgetter(name), describe_change)
 
 
 def _attributes_of(owner: Any, path: str, names: Iterable[str]) -> list[Observation]:
     """Observe attributes of an object by name."""
-    return [Observation(kind := _attribute(name), owner, None, kind.get(owner), path) for name in names]
+    return [Observation(kind := _attribute(name), owner, None, kind.get(owner), f"{path}.{name}") for name in names]
 
 
 def observe(
@@ -296,7 +273,8 @@ def observe(
         elif i in step.state.reached.modules or i in step.state.reached.objects:
             observations.append(Observation(TYPE, value, None, type(value), node.path))
         if (reader := reader_of(node.value)) is not None:
-            observations.append(Observation(SETTING, reader, None, reader(), node.path))
+            path = f"{node.path}()" if callable(value) else node.path
+            observations.append(Observation(SETTING, reader, None, reader(), path))
         if (cache := step.state.reached.caches.get(i)) is not None:
             observations += [Observation(ENTRY, cache.table, k, v, cache.path) for k, v in cache.table.items()]
     used = (step.state.nodes[i].value for i in restriction.nodes if i in step.state.reached.typed)
@@ -306,8 +284,9 @@ def observe(
             observations.append(Observation(HOST_ARRAY, array.array, None, array.content, path))
     script: HostScript = step.inputs.script
     if script.choices:
-        observations.append(Observation(CHOICES, script, None, True, ""))
-    observations += [Observation(HOST_TENSOR, t, None, t._version, "") for t in step.inputs.host_tensors]
+        observations.append(Observation(CHOICES, script, None, "", ""))
+    paths = {i: path for i, (path, _) in step.state.reached.tensors.items()}
+    observations += [Observation(HOST_TENSOR, t, None, t._version, paths[id(t)]) for t in step.inputs.host_tensors]
     numbers = {id(x): i for i, x in enumerate(step.arguments)}
     owned = {id(t) for _, t in owners}
     placed = {id(t): (path, t) for path, t in (*stable, *owners) if id(t) in owned or id(t) in restriction.nodes}
@@ -320,12 +299,14 @@ def observe(
     flagged = [*placed.values(), *wrappers] if torch.is_grad_enabled() else []
     flips = {id(effect.tensor) for effect in step.effects.flags}
     flagged += [(path, t) for path, t in stable if id(t) in flips and id(t) not in placed]
-    observations += [Observation(REQUIRES_GRAD, t, None, t.requires_grad, path) for path, t in flagged]
+    observations += [
+        Observation(REQUIRES_GRAD, t, None, t.requires_grad, f"{path}.requires_grad") for path, t in flagged
+    ]
     for tensor, gradient in leaves:
         number, none = numbers.get(id(tensor)), gradient is None
         if number is None:
-            observations.append(Observation(GRADIENT, tensor, None, none, ""))
-            observations.append(Observation(HOOKS, tensor, None, len(tables_of(tensor)), ""))
+            observations.append(Observation(GRADIENT, tensor, None, none, paths[id(tensor)]))
+            observations.append(Observation(HOOKS, tensor, None, len(tables_of(tensor)), paths[id(tensor)]))
         else:
             name = f"argument {number}"
             observations.append(Observation(ARGUMENT_HOOKS, number, None, hooks_of(tensor), name))

@@ -123,7 +123,7 @@ class ContainerPattern:
             return ""
         found = [*elements_of(value)]
         if len(found) != len(elements):
-            return f"{self.path} had {len(elements)} elements and has {len(found)}"
+            return f"len({self.path}) was {len(elements)} and is {len(found)}"
         if self.keys is not None:
             if not all(map(same_value, self.keys, found)):
                 return f"{self.path} has other keys"

@@ -46,7 +46,10 @@ def visit_module(graph: StateGraph, node: StateNode) -> None:
     graph.tables.update(id(state[name]) for name in MODULE_PRIVATE if isinstance(state.get(name), dict))
     node.follow(node.hold(state, owner=module, table=True), but=MODULE_TABLES)
     for name in MODULE_TABLES:
-        node.follow(node.hold(state[name], table=True))
+        snapshot = node.hold(state[name], table=True)
+        node.follow(snapshot)
+        if not snapshot.content or name.endswith("hooks"):
+            snapshot.path += f".{name}"
     cls = type(module)
     forward = getattr(cls, "forward", None)
     if not is_own(module_of(cls)) and may_hold_state(module_of(cls)) and isinstance(forward, types.FunctionType):

@@ -14,6 +14,7 @@ import types
 import weakref
 from array import array
 from collections import ChainMap, OrderedDict, UserDict, UserList, deque
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -49,6 +50,7 @@ from .container_visitors import (
 )
 from .host_arrays import C_DATA
 from .library_namespaces import replaced_functions
+from .lines import module_called_by
 from .state_graph import StateGraph, Visitor
 from .torch_visitors import (
     visit_module,
@@ -126,3 +128,10 @@ def reach(**roots: Any) -> StateGraph:
     """The state graph of named roots, the global hooks of modules and optimizers, and functions that replaced
     torch's."""
     return StateGraph(visitor_of, {**GLOBAL_HOOKS, **replaced_functions(), **roots})
+
+
+def reach_call(function: Any, leaves: Sequence[Any]) -> StateGraph:
+    """The state graph of a function, the object that it is a method of, and the leaves of its arguments."""
+    owner = function.__self__ if isinstance(function, types.MethodType) else module_called_by(function)
+    arguments = {f"argument {i}": x for i, x in enumerate(leaves) if not isinstance(x, torch.Tensor)}
+    return reach(function=function, self=owner, **arguments)

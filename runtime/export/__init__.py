@@ -183,7 +183,7 @@ def to_stablehlo(
 def to_stablehlo(
     program: ExportedProgram, *, platforms: Sequence[str] | None = None, bytecode: bool = False
 ) -> str | bytes:
-    """Convert an exported program to a StableHLO module, as text or as portable bytecode.
+    """Convert an exported program to a StableHLO module, as text or as portable bytecode; else as `to_exported`.
 
     Raises:
         NotImplementedError: as `exported_to_jax`.
@@ -196,7 +196,7 @@ def save(program: ExportedProgram, path: str | PathLike[str], *, platforms: Sequ
     """Write the program and its weights to one file, which can be run with JAX alone (docs/export.md).
 
     The file is a zip archive: `program` is a serialized `jax.export.Exported`, `weights/<name>.npy` has the bytes of
-    each weight, and `weights.json` their dtypes and shapes.
+    each weight, and `weights.json` their dtypes and shapes. `platforms` are as for `to_exported`.
 
     Raises:
         NotImplementedError: as `exported_to_jax`.

@@ -103,7 +103,7 @@ _entries: dict[tuple[int, int], _Entry] = {}
 
 
 def call_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a JAX function with tensors of device "jax", differentiably in torch.
+    """Call a JAX function with tensors of device "jax", differentiably in torch: `tenax.call_jax(jnp.sinc, x)`.
 
     The gradient, of any order, is `jax.vjp` of the function, including its `jax.custom_vjp` rules; forward mode is
     `jax.jvp`. The call works under `torch.func` and `torch.compile`. The function is traced once per signature, as

@@ -19,7 +19,7 @@ _current = _Current()
 
 @contextmanager
 def mesh(mesh: Mesh) -> Iterator[Mesh]:
-    """Make this the default mesh of `tenax.shard` within the block, on this thread.
+    """Make this the default mesh of `tenax.shard` within a block, on this thread: `with tenax.mesh(mesh): ...`.
 
     Args:
         mesh: a mesh of JAX. Its axes are treated as automatic even if they are explicit: XLA infers the shardings of

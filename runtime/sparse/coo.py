@@ -13,7 +13,9 @@ from typing import Any
 import torch
 
 from ..dispatch.jax_call import call, function_number
+from ..errors import TraceError
 from ..kernels import sparse as kernels
+from ..trace.core import user_line
 from .result_meta import ResultMeta
 
 _aten = torch.ops.aten
@@ -78,7 +80,13 @@ def coalesce(self: Tensor) -> Tensor:
     if self._nnz() < 2:
         return self.clone()._coalesced_(True)
     size = self.shape[: self.sparse_dim()]
-    unique, row = torch.unique(flat(self._indices(), size), return_inverse=True)
+    try:
+        unique, row = torch.unique(flat(self._indices(), size), return_inverse=True)
+    except TraceError:
+        raise TraceError(
+            f"coalesce: the number of stored elements depends on data{user_line()}. Within a compiled function, train "
+            "with dense gradients (nn.Embedding(sparse=False)) or with SGD, which does not coalesce them"
+        ) from None
     return make(
         _run(kernels.unflat, [unique], tuple(size))[0], scatter(self._values(), row, len(unique)), self.shape, True
     )

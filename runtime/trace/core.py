@@ -66,7 +66,7 @@ def require_known(array: Any, wanted: str) -> Any:
     if is_unknown(array):
         raise TraceError(
             f"{wanted}: the value of a tensor is not known while a function is traced{user_line()}. Keep the choice on "
-            "the device (torch.where), return the tensor, or move this out of the "
+            "the device (torch.where, or torch._assert_async for a check), return the tensor, or move this out of the "
             "traced function. tenax.lazy and torch.compile(backend='tenax') run such code in parts"
         )
     return array

@@ -183,7 +183,7 @@ def array_index(array: jax.Array) -> int:
 
 
 def to_jax(tree: Any) -> Any:
-    """Replace the tensor leaves of a tree by `jax.Array`s; CPU tensors are copied once.
+    """Replace the tensor leaves of a tree, such as `module.state_dict()`, by `jax.Array`s; CPU tensors are copied once.
 
     Args:
         tree: any pytree whose leaves may be strided tensors on device "jax" or "cpu".

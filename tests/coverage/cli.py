@@ -6,6 +6,7 @@ import datetime
 import fnmatch
 import functools
 import importlib.metadata
+import importlib.util
 import os
 import platform
 from collections import Counter
@@ -34,9 +35,18 @@ console = Console()
 BUILD = Path("build") / "coverage"
 SECONDS_PER_CHECK = 120.0
 
+
+@app.callback()
+def require_databases(context: typer.Context) -> None:
+    if context.invoked_subcommand in ("run", "fuzz", "ulp") and importlib.util.find_spec("expecttest") is None:
+        raise typer.BadParameter("torch's test databases need expecttest, which pip install 'tenax[test]' brings")
+
+
 Only = Annotated[str | None, typer.Option(help="Entries to run: names or shell patterns, separated by commas.")]
 Suites = Annotated[str | None, typer.Option(help="Databases, separated by commas; by default all.")]
-File = Annotated[Path | None, typer.Argument(help="Results file; by default the committed results of all releases.")]
+File = Annotated[
+    Path | None, typer.Argument(exists=True, help="Results file; by default the committed results of all releases.")
+]
 
 
 @app.command()
@@ -200,7 +210,7 @@ def mutate(
 @app.command()
 def report(
     path: File = None,
-    against: Annotated[Path | None, typer.Option(help="Earlier results to compare with.")] = None,
+    against: Annotated[Path | None, typer.Option(exists=True, help="Earlier results to compare with.")] = None,
     out: Annotated[Path, typer.Option(help="Output HTML file.")] = BUILD / "index.html",
     source: Annotated[
         str | None, typer.Option(help="URL prefix of links to specs and code; by default the public repository's.")
@@ -226,8 +236,8 @@ def report(
 
 @app.command()
 def compare(
-    before: Annotated[Path, typer.Argument(help="Results file of the earlier run.")],
-    after: Annotated[Path, typer.Argument(help="Results file of the later run.")],
+    before: Annotated[Path, typer.Argument(exists=True, help="Results file of the earlier run.")],
+    after: Annotated[Path, typer.Argument(exists=True, help="Results file of the later run.")],
 ) -> None:
     """List the differences between two runs; exit 1 if a check fails that did not fail before."""
     changes = files.changes(files.load(before), files.load(after))

@@ -32,6 +32,18 @@ def test_every_chart_has_a_table_with_its_columns(charts: ModuleType) -> None:
     assert charts.with_charts(PAGE).count("<svg") == len(charts.CHARTS)
 
 
+def test_the_chart_of_the_first_steps_is_that_of_the_table(charts: ModuleType) -> None:
+    models = charts.first_steps(PAGE)
+    assert all(
+        {1, 10, 100} <= models[name][mode].keys() for name in charts.MODELS for mode in ("tenax.jit", "CPU torch")
+    )
+    drawn = charts.steps_svg(PAGE)
+    assert (ROOT / "docs/images/steps.svg").read_text() == drawn, "python docs/charts.py"
+    lines = [e for e in ET.fromstring(drawn).iter() if e.tag.endswith("polyline")]
+    points = sum(len(steps) for modes in models.values() for mode, steps in modes.items() if mode in charts.COLOURS)
+    assert sum(len(line.attrib["points"].split()) for line in lines) == points
+
+
 def test_a_bar_is_as_long_as_its_ratio(charts: ModuleType) -> None:
     page = charts.with_charts(TABLE)
     (figure,) = re.findall(r"<figure.*</figure>", page)

@@ -55,13 +55,14 @@ def test_attributes_that_a_step_does_not_read_may_change() -> None:
         assert trainer.last is not None
         assert trainer.last.item() == trainer.losses[-1]
     assert trainer.losses == sorted(trainer.losses, reverse=True)
-    assert [c.reason for c in history] == ["its first call", "a gradient was None and is not None"]
+    bias = "self.optimizer.param_groups[0]['params'][1]"
+    assert [c.reason for c in history] == ["its first call", f"the gradient of {bias} was None and is not None"]
     trainer.scale = 2.0
     trainer.step(x)
-    assert history[-1].reason == "argument[0].scale was 1.0 and is 2.0"
+    assert history[-1].reason == "self.scale was 1.0 and is 2.0"
     trainer.loss = lambda x: self_made(x)  # type: ignore[method-assign]
     trainer.step(x)
-    assert "argument[0].loss was nothing" in history[-1].reason
+    assert "self.loss was nothing" in history[-1].reason
 
 
 def self_made(x: torch.Tensor) -> torch.Tensor:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections
+import functools
 import gc
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -370,7 +372,7 @@ def test_host_arguments_are_uploaded_by_every_call() -> None:
 
 
 def test_what_the_host_computes_of_an_argument_or_writes_raises() -> None:
-    with pytest.raises(TraceError, match="computed on the CPU from an argument"):
+    with pytest.raises(TraceError, match=r"computed on the CPU from an argument.*lengths\.tolist\(\)"):
         tenax.jit(lambda x: (x + 1).to("jax"))(torch.ones(2))
     with pytest.raises(TraceError, match="value of an argument on the CPU is read"):
         tenax.jit(lambda x: torch.ones(2, device="jax") * x.sum().item())(torch.ones(2))
@@ -386,6 +388,26 @@ def test_what_the_host_computes_of_an_argument_or_writes_raises() -> None:
         tenax.jit(counting)(torch.ones(2, device="jax"))
 
 
+def test_an_optimizer_that_coalesces_gradients_says_what_works_instead() -> None:
+    def trained(kind: type[torch.optim.Optimizer]) -> list[float]:
+        table = nn.Embedding(4, 2, sparse=True, _weight=torch.ones(4, 2)).to("jax")
+        optimizer = kind(table.parameters(), lr=0.5)
+
+        @tenax.jit
+        def step(i: torch.Tensor) -> None:
+            table(i).sum().backward()
+            optimizer.step()
+
+        step(torch.tensor([1, 2, 2], device="jax"))
+        return table.weight[:, 0].tolist()
+
+    assert trained(torch.optim.SGD) == [1, 0.5, 0, 1]
+    with pytest.raises(
+        TraceError, match=r"coalesce: .* depends on data \(.*test_functions.*sparse=False.* or with SGD"
+    ):
+        trained(torch.optim.SparseAdam)
+
+
 def test_an_index_out_of_range_raises_when_the_call_is_done() -> None:
     table = nn.Embedding(4, 2).to("jax")
     look = tenax.jit(table)
@@ -397,7 +419,7 @@ def test_an_index_out_of_range_raises_when_the_call_is_done() -> None:
     torch.jax.synchronize()
 
 
-def test_explain_names_what_differed() -> None:
+def test_explain_names_the_arguments_and_modes_that_differed() -> None:
     f = tenax.jit(lambda x, scale=1, **rest: x * scale)
     x = torch.ones(2, 3, device="jax")
     f(x)
@@ -410,12 +432,76 @@ def test_explain_names_what_differed() -> None:
     reasons = [t.reason for t in tenax.explain(f).traces][1:]
     assert reasons == [
         "x was float32[2, 3] and is float32[3, 2] of strides (1, 3)",
-        "autocast of jax was off and is bfloat16; grad mode was on and is off",
-        "x was float32[3, 2] of strides (1, 3) and is float64[2, 3] that requires grad; autocast of jax was bfloat16 "
-        "and is off; grad mode was off and is on; 1 more",
+        "grad mode was on and is off; autocast of jax was off and is bfloat16",
+        "x was float32[3, 2] of strides (1, 3) and is float64[2, 3] that requires grad; grad mode was off and is on; "
+        "autocast of jax was bfloat16 and is off; 1 more",
         "x was float64[2, 3] that requires grad and is float64[2, 3]; other[0] is new: float32[2, 3]",
         "scale was 2 and is True; other[0] is gone",
     ]
+
+
+def _reason(f: Any, *calls: Any) -> str:
+    """The reason of the last trace, which the last of some calls needs."""
+    for args in calls:
+        before = len(tenax.explain(f).traces)
+        f(*args)
+    (trace,) = tenax.explain(f).traces[before:]
+    return trace.reason
+
+
+def test_explain_tells_apart_arguments_of_equal_shape() -> None:
+    f = tenax.jit(lambda x, y: x * y[0] if isinstance(y, (list, tuple)) else x * y)
+    x, base = torch.ones(3, device="jax"), torch.ones(5, device="jax")
+    assert _reason(f, (x, x.clone()), (x, x)) == "y was float32[3] and is float32[3], the same tensor as x"
+    assert _reason(f, (x, x[:])).endswith("the same tensor as x and is float32[3], sharing memory with x")
+    assert _reason(f, (x, base[:3])).endswith("sharing memory with x and is float32[3], a part of 20 bytes")
+    assert _reason(f, (x, nn.Parameter(x.clone(), False))).endswith("a part of 20 bytes and is Parameter float32[3]")
+    assert _reason(f, (x, [x.clone()])) == "y is gone; y[0] is new: float32[3]"
+    assert _reason(f, (x, (x.clone(),))) == "y was a list and is a tuple"
+    tagged, y = tenax.jit(lambda x: x * 2), x.clone()
+    y.tag = 3
+    assert _reason(tagged, (x,), (y,)) == "x was float32[3] and is float32[3], with tag=3"
+    keyed = tenax.jit(lambda x, y: y["a"] * x)
+    assert _reason(keyed, (x, {"a": 2, "b": 3}), (x, {"b": 3, "a": 2})) == (
+        "y was a dict of ['a', 'b'] and is a dict of ['b', 'a']"
+    )
+    keyed(x=x, y={"b": 3, "a": 2})
+    assert tenax.explain(keyed).traces[-1].reason == (
+        "the number of positional arguments was 2 and is 0; the list of keywords was [] and is ['x', 'y']"
+    )
+
+
+def test_explain_names_the_number_on_which_a_choice_depends() -> None:
+    f = tenax.jit(lambda x, n: x * 2 if n > 3 else x * 3)
+    x = torch.ones(2, device="jax")
+    assert _reason(f, (x, 3), (x, 2)) == "n was 3 and is 2"
+    assert f(x, 1).tolist() == [3, 3] and len(tenax.explain(f).traces) == 2
+    assert _reason(f, (x, 8)) == "n was 2 and is 8"
+
+
+def test_a_reason_may_quote_a_text_that_looks_like_an_argument() -> None:
+    text, x = "argument 7", torch.ones(2, device="jax")
+    f = tenax.jit(lambda x: x * len(text))
+    f(x)
+    text = "argument 12"
+    assert f(x).tolist() == [11, 11]
+    assert tenax.explain(f).traces[-1].reason == "text was 'argument 7' and is 'argument 12'"
+
+
+def test_a_partial_function_and_a_container_without_named_parts_are_compiled() -> None:
+    class Pair:
+        def __init__(self, *parts: torch.Tensor) -> None:
+            self.parts = parts
+
+    torch.utils._pytree.register_pytree_node(Pair, lambda p: ([*p.parts], None), lambda parts, _: Pair(*parts))
+
+    def scaled(pair: Pair, by: float) -> torch.Tensor:
+        return pair.parts[0] * by
+
+    f = tenax.jit(functools.partial(scaled, by=3))
+    assert f(Pair(torch.ones(2, device="jax"))).tolist() == [3, 3]
+    assert repr(f) == f"<tenax.jit {scaled.__qualname__}: 1 program>"
+    assert _reason(f, (Pair(torch.ones(3, device="jax")),)) == "pair[0] was float32[2] and is float32[3]"
 
 
 def test_explain_says_why_and_what() -> None:

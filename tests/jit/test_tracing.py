@@ -25,7 +25,7 @@ class Counts(NamedTuple):
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     """The state graphs that are built and the runs that are traced, in a test."""
     made = Counts([], [])
-    for name, calls in (("reach", made.graphs), ("trace_step", made.runs)):
+    for name, calls in (("reach_call", made.graphs), ("trace_step", made.runs)):
         plain = getattr(jitted, name)
 
         def counted(*args: object, plain=plain, calls=calls, **kwargs: object) -> object:
