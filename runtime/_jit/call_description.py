@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from ..float32_products import float32_products
 from .host_script import is_passable
 from .sources import is_plain
@@ -36,7 +36,7 @@ def describe_call(
         name = _parameter(function, path[0].idx) if positional else pytree.keystr((path[0],)).strip("[]'")
         number = i in passed and is_passable(leaves[i])
         found[name + pytree.keystr((*path[1:],))] = f"a {type(leaves[i]).__name__}" if number else _described(leaves[i])
-    for kind in ("jax", "cpu"):
+    for kind in (NAME, "cpu"):
         on = torch.is_autocast_enabled(kind)
         found[f"autocast of {kind}"] = _short(torch.get_autocast_dtype(kind)) if on else "off"
     return found | {
@@ -88,7 +88,7 @@ def _described(value: Any) -> str:
         text += f" at offset {value.storage_offset()}"
     if value.requires_grad:
         text += " that requires grad" if value.is_leaf else " with a history"
-    return text if value.device == torch.device("jax", 0) else f"{text} on {value.device}"
+    return text if value.device == torch.device(NAME, 0) else f"{text} on {value.device}"
 
 
 def _short(name: Any) -> str:

@@ -32,7 +32,7 @@ from ..errors import TraceError
 from ..float32_products import float32_products
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
-from ..storage.tensors import covers_array
+from ..storage.tensors import NAME, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
 from .argument_history import without_history, written_argument
@@ -284,7 +284,7 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
         else:
             parts.append(("object", id(leaf)))
     autocast = is_any_autocast_enabled() and tuple(
-        [torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in ("jax", "cpu")]
+        [torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) for kind in (NAME, "cpu")]
     )
     device = function_mode_count() and torch.get_default_device()  # a mode on that stack
     modes = (

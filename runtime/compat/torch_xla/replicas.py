@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from ..._torch import NAME
 from ...device.torch_jax import set_device
 from . import process
 
@@ -228,9 +229,9 @@ class ProcessReplicas(Replicas):
             by_ordinal = dict(zip(sorted(ordinals), found, strict=True))
             return [by_ordinal[i] for i in ordinals]
         mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
-        sizes = self.gathered(torch.tensor([mine.numel()], device="jax"))
+        sizes = self.gathered(torch.tensor([mine.numel()], device=NAME))
         longest = max(int(n) for n in sizes)
-        padded = torch.nn.functional.pad(mine, (0, longest - mine.numel())).to("jax")
+        padded = torch.nn.functional.pad(mine, (0, longest - mine.numel())).to(NAME)
         parts = self.gathered(padded)
         return [pickle.loads(x.cpu().numpy()[: int(n)].tobytes()) for x, n in zip(parts, sizes, strict=True)]
 

@@ -18,6 +18,7 @@ import jax
 import torch
 from torch import nn
 
+from ..._torch import NAME
 from ...interop.functional_module import FunctionalModule
 from ...trace.transfer import to_jax
 from ..alias import LibraryFinder
@@ -65,7 +66,7 @@ __all__ = [
 
 
 __version__ = VERSION = "0.0.14"  # the release of torchax whose names these are
-device_module = torch.jax
+device_module = getattr(torch, NAME)
 
 
 def install() -> None:

@@ -125,12 +125,12 @@ def get_rng_state(device: Any = None) -> int:
 @contextmanager
 def fork_rng(device: Any = None, enabled: bool = True) -> Iterator[None]:
     """Restore the device's random state at the end of a block."""
-    state = torch.jax.get_rng_state() if enabled else None
+    state = random.get_rng_state() if enabled else None
     try:
         yield
     finally:
         if state is not None:
-            torch.jax.set_rng_state(state)
+            random.set_rng_state(state)
 
 
 def check_view_sharing(obj: Any) -> None:
