@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -100,7 +98,6 @@ class ThreadGroup:
         self._changed = threading.Condition()
         self._parts: dict[tuple[int, ...], ThreadGroup] = {}
         self._gone: set[int] = set()
-        self.channels: defaultdict[int, queue.SimpleQueue[Tensor]] = defaultdict(queue.SimpleQueue)  # of `xm.send`
 
     def part(self, ranks: tuple[int, ...]) -> ThreadGroup:
         """The group of some of the threads, whose ranks in it are their places in `ranks`."""

@@ -28,7 +28,6 @@ from . import config as config
 from . import export as export
 from . import flax as flax
 from . import interop as interop
-from . import mesh_util as mesh_util
 from . import ops as ops
 from . import tensor as tensor
 from . import train as train
@@ -57,7 +56,6 @@ __all__ = [
     "install",
     "interop",
     "load_checkpoint",
-    "mesh_util",
     "save_checkpoint",
     "tensor",
     "to_xla",

@@ -17,8 +17,6 @@ import torch
 from ...._lazy.mode import own_tape, sync
 from ....storage import random
 from ....storage.tensors import cell_of
-from ..channels import recv as recv
-from ..channels import send as send
 from ..collectives import REDUCE_AND as REDUCE_AND
 from ..collectives import REDUCE_MAX as REDUCE_MAX
 from ..collectives import REDUCE_MIN as REDUCE_MIN
