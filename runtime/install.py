@@ -58,6 +58,8 @@ def install() -> None:
         _call("device.naming", "check")
     _installed = True
     backend.install()
+    if NAME == "tpu":
+        _call("compat.torch_tpu", "install")
     registration.register_first()
     entry.install()
     process_groups.install()
