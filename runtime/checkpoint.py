@@ -22,8 +22,9 @@ import torch
 from ._jax import uncommitted
 from .aten.registration import register_all
 from .dtypes import CARRIER, numpy_dtype, torch_dtype
-from .storage.ordinals import jax_devices
+from .storage.ordinals import NAME, jax_devices
 from .storage.placement import sharding_of_array
+from .storage.random import get_rng_state, set_rng_state
 from .storage.tensors import cell_of, wrap
 from .trace.transfer import array_index, checked_read, from_numpy, read
 
@@ -49,7 +50,7 @@ def save(path: str | PathLike[str], state: Mapping[str, Any], *, overwrite: bool
     ocp = _orbax()
     writer = _Writer()
     states = {name: value.state_dict() if hasattr(value, "state_dict") else value for name, value in state.items()}
-    states[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": torch.jax.get_rng_state()}
+    states[_RANDOM] = {"cpu": torch.get_rng_state(), "jax": get_rng_state()}
     tree = {name: writer.encoded(value, name) for name, value in states.items()}
     tree[_CHECKSUM] = _tree_checksum(tree)
     arguments = ocp.args.Composite(arrays=ocp.args.StandardSave(writer.arrays), tree=ocp.args.JsonSave(tree))
@@ -107,7 +108,7 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
         else:
             rest[name] = value
     torch.set_rng_state(streams["cpu"])
-    torch.jax.set_rng_state(streams["jax"])
+    set_rng_state(streams["jax"])
     return rest
 
 
@@ -177,7 +178,7 @@ class _Writer:
         like = {"device": x.device.type, "dtype": numpy_dtype(x.dtype).name, "shape": list(x.shape)}
         if not x.numel():  # Orbax has no empty arrays
             return like
-        ours = x.device.type == "jax"
+        ours = x.device.type == NAME
         owner = cell_of(x) if ours else x.untyped_storage().data_ptr()
         key = owner, x.device, x.dtype, x.size(), x.stride(), x.storage_offset()
         name = self.names.setdefault(key, path)
@@ -259,7 +260,7 @@ def _abstract(tensor: dict[str, Any], targets: Mapping[str, torch.Tensor]) -> An
     name = tensor["name"]
     target = targets.get(name, targets.get(name.rpartition(".")[0]))
     sharding: Any = jax.sharding.SingleDeviceSharding(jax_devices()[0])
-    if target is not None and target.device.type == "jax":
+    if target is not None and target.device.type == NAME:
         current = read(target).sharding
         fits = tuple(target.shape) == shape
         sharding = current if fits else jax.sharding.SingleDeviceSharding(jax_devices()[target.device.index or 0])

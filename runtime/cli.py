@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from ._torch import NAME
+
 # Commands of other modules, imported when they are called: name, module with an `app`, help.
 MOUNTED = {
     "codegen": ("tenax.codegen.cli", "Render ops_spec/ to generated/; see also python -m tenax.codegen."),
@@ -76,10 +78,10 @@ def _device() -> str:
 
         import tenax  # noqa: F401
 
-        total = (torch.ones(2, 2, device="jax") @ torch.ones(2, 2, device="jax")).sum().item()
+        total = (torch.ones(2, 2, device=NAME) @ torch.ones(2, 2, device=NAME)).sum().item()
         import jax
 
-        devices = ", ".join(f"jax:{i} = {d.device_kind}" for i, d in enumerate(jax.devices()))
+        devices = ", ".join(f"{NAME}:{i} = {d.device_kind}" for i, d in enumerate(jax.devices()))
     except Exception as error:
         return _failed(error)
     return f"works: {devices}" if total == 8 else f"failed: a 2x2 matmul of ones summed to {total}; expected 8"
@@ -184,7 +186,7 @@ def doctor(
         _torch_xla_names(xla)
         return
     device, lowerings = _device(), _lowerings()
-    checks = {"lowerings": lowerings, "device jax": device, "CUDA": _cuda()}
+    checks = {"lowerings": lowerings, f"device {NAME}": device, "CUDA": _cuda()}
     if "failed" not in device:
         checks |= {"allocator": _allocator(), "private names": _private_names(), "changes": _changes()}
         checks["compiler options"] = _compiler_options()
@@ -272,12 +274,18 @@ def run(context: typer.Context) -> None:
     """Run a program with the device registered, and selected in trainers that use Accelerate.
 
     `tenax run script.py args...`, or `tenax run -m module args...`. With `--torchax` before these, `import torchax`
-    resolves to tenax.compat.torchax.
+    resolves to tenax.compat.torchax; with `--device-name tpu`, the device has that name (TENAX_DEVICE).
     """
-    torchax = context.args[:1] == ["--torchax"]
-    words = context.args[torchax:]
+    words = context.args
+    if words[:1] == ["--device-name"] and len(words) > 1:
+        if words[1] != NAME:  # which the import of tenax has used
+            os.environ["TENAX_DEVICE"] = words[1]
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        words = words[2:]
+    torchax = words[:1] == ["--torchax"]
+    words = words[torchax:]
     module = _names_module(context, words)
-    os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
+    os.environ.setdefault("ACCELERATE_TORCH_DEVICE", NAME)
     home = importlib.import_module("tenax.compat.torchax" if torchax else "tenax")
     if torchax:
         home.install()

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 import torch
 
-from ._torch import pytree
+from ._torch import NAME, pytree
 from .dtypes import numpy_dtype
 from .storage.placement import without_explicit_axes
 from .trace.transfer import from_jax, from_numpy
@@ -134,10 +134,10 @@ def _placed(batch: Any, sharding: Any) -> Any:
 def _leaf(leaf: Any, sharding: Any) -> Any:
     if isinstance(leaf, np.ndarray):
         leaf = torch.from_numpy(leaf)
-    if not isinstance(leaf, torch.Tensor) or leaf.device.type not in ("cpu", "jax"):
+    if not isinstance(leaf, torch.Tensor) or leaf.device.type not in ("cpu", NAME):
         return leaf
     if sharding is None:
-        return leaf.to("jax")
+        return leaf.to(NAME)
     if isinstance(sharding, jax.sharding.NamedSharding):
         spec = jax.sharding.PartitionSpec(*sharding.spec[: leaf.dim()])
         sharding = without_explicit_axes(jax.sharding.NamedSharding(sharding.mesh, spec))

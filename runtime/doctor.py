@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from ._torch import NAME
 from .changes import ENTRIES, PATCHES, Patch, When
 from .releases import TESTED
 
@@ -88,7 +89,7 @@ def _knows_storages() -> bool:
 def _name_is_ours() -> bool:
     from ._torch.device import registered_name
 
-    return registered_name() == "jax"
+    return registered_name() == NAME
 
 
 def _has_kernels() -> bool:
@@ -107,7 +108,7 @@ def _takes_tensors() -> bool:
     import jax
     import torch
 
-    zero: Any = torch.zeros((), device="jax")
+    zero: Any = torch.zeros((), device=NAME)
     return all(isinstance(jax.numpy.asarray(x), jax.Array) for x in (zero, torch.nn.Parameter(zero)))
 
 
@@ -162,7 +163,7 @@ def cuda_faults(packages: Mapping[str, str], driver: str | None) -> list[str]:
 
 
 _REGISTERED: dict[str, tuple[Callable[[], bool], str]] = {
-    "torch's device PrivateUse1": (_name_is_ours, "is not called jax"),
+    "torch's device PrivateUse1": (_name_is_ours, f"is not called {NAME}"),
     "torch's dispatcher": (_has_kernels, "kernels of the device are missing"),
     "torch.serialization": (_knows_storages, "does not know the device"),
     "JAX's configuration": (_keeps_wide_dtypes, "jax_explicit_x64_dtypes is no longer 'allow'"),

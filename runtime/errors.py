@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ._torch import NAME
+
 
 class TraceError(RuntimeError):
     """A traced program needs an unknown value, or has an effect that would be lost."""
@@ -31,9 +33,9 @@ def no_lowering(op: str) -> NotImplementedError:
     """The error for an overload that no spec covers."""
     if not op.startswith("aten::"):
         return NotImplementedError(
-            f"{op}: there is no lowering for device 'jax'; expected tenax.register_lowering({op!r}, function)"
+            f"{op}: there is no lowering for device {NAME!r}; expected tenax.register_lowering({op!r}, function)"
         )
     return NotImplementedError(
-        f"{op}: there is no lowering for device 'jax'; expected an entry in ops_spec/ "
+        f"{op}: there is no lowering for device {NAME!r}; expected an entry in ops_spec/ "
         f"(python -m tenax.codegen new {op.removeprefix('aten::')})"
     )

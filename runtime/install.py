@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import patches
-from ._torch import late_modules
+from ._torch import NAME, late_modules
 from ._torch.device import PRIVATE_USE_1
 from .aten import registration
 from .device import backend, entry, process_groups
@@ -49,13 +49,17 @@ _DELEGATED = {
 
 
 def install() -> None:
-    """Make "jax" a torch device. Idempotent."""
+    """Make JAX a torch device. Idempotent."""
     global _installed
     if _installed:
         return
     check_release("jax")
+    if NAME != "jax":
+        _call("device.naming", "check")
     _installed = True
     backend.install()
+    if NAME == "tpu":
+        _call("compat.torch_tpu", "install")
     registration.register_first()
     entry.install()
     process_groups.install()

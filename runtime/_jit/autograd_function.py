@@ -95,7 +95,7 @@ class CompiledStepFunction(torch.autograd.Function):
             if tensor._version != version:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[torch.jax.{tensor.type().rpartition('.')[2]} {list(tensor.shape)}] is at version "
+                    f"[{tensor.type()} {list(tensor.shape)}] is at version "
                     f"{tensor._version}; expected version {version} instead."
                 )
         if torch.is_grad_enabled():

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.optim.swa_utils import AveragedModel
 
+from .._torch import NAME
 from ..trace.core import is_unknown
 from ..trace.transfer import read
 
@@ -45,7 +46,7 @@ def traced_update(averaged: AveragedModel) -> Callable[[torch.nn.Module], None]:
 
     def update(model: torch.nn.Module) -> None:
         count: Any = averaged.n_averaged
-        if count.device.type != "jax" or not is_unknown(read(count)):
+        if count.device.type != NAME or not is_unknown(read(count)):
             plain(model)
             return
         first = count == 0
@@ -66,7 +67,7 @@ def move_counts(modules: Iterable[torch.nn.Module]) -> bool:
     moved = False
     for module in modules:
         if isinstance(module, AveragedModel) and module.n_averaged.device.type == "cpu":
-            device = next((p.device for p in module.parameters() if p.device.type == "jax"), None)
+            device = next((p.device for p in module.parameters() if p.device.type == NAME), None)
             if device is not None:
                 module.n_averaged = module.n_averaged.to(device)
                 moved = True

@@ -20,13 +20,7 @@ from ..trace import autograd_engine
 from ..trace.tracing import Trace
 from ..trace.transfer import read
 from .attribute_tracking import AttributeReads
-from .autograd_graph import (
-    GraphLeaves,
-    accumulated_gradients,
-    graph_leaves,
-    requiring_gradients,
-    unfilled_outputs,
-)
+from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves, requiring_gradients, unfilled_outputs
 from .effects import Effects
 from .outputs import OutputDescriber
 from .partition import mark_boundary

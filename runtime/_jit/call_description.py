@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from ..storage.tensors import covers_array
 from .host_script import is_passable
 from .lines import module_called_by
@@ -90,7 +90,7 @@ class CallDescription:
         for attribute, held in vars(value).items():
             shown = repr(held) if is_plain(held) else f"<{type(held).__name__} at {id(held):#x}>"
             text += f", with {attribute}={shown}"
-        return text if value.device == torch.device("jax", 0) else f"{text} on {value.device}"
+        return text if value.device == torch.device(NAME, 0) else f"{text} on {value.device}"
 
 
 def changed(name: str, old: str, new: str) -> str:

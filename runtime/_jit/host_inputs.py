@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import torch
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from .._torch.modes import TorchDispatchMode
 from .._torch.operators import ITEM
 from ..errors import TraceError
@@ -72,7 +72,7 @@ class HostTensorRecorder:
             if tensor._version != version:
                 raise TraceError(
                     f"a tensor on the CPU of shape {list(tensor.shape)} is written within a compiled function, which a "
-                    "call of the compiled program would not do again: keep it on device jax"
+                    "call of the compiled program would not do again: keep it on the device"
                 )
 
     def is_derived(self, tensor: Any) -> bool:
@@ -93,7 +93,7 @@ class HostTensorRecorder:
             raise TraceError(
                 "a compiled function returns or stores a tensor that was computed on the CPU from an argument: in "
                 "later calls it would hold the same values. Move the argument, and the module that computes, to the "
-                'device first: .to("jax"), or compute it outside'
+                f'device first: .to("{NAME}"), or compute it outside'
             )
 
     def _upload(self, tensor: torch.Tensor, make: Callable[[], jax.Array], *target: Any) -> jax.Array:
@@ -132,7 +132,7 @@ class _HostOperations(TorchDispatchMode):
         if func is ITEM:
             raise TraceError(
                 f"the value of an argument on the CPU is read{user_line()}: it would be the same in later calls. Pass "
-                "it as a Python number, or move it to device jax"
+                "it as a Python number, or move it to the device"
             )
         written = {a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write}
         for argument, value in zip(func._schema.arguments, args, strict=False):

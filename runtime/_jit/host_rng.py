@@ -62,7 +62,7 @@ def refuse_host_rng(graph: StateGraph, stream: TracedStream) -> Iterator[None]:
         raise TraceError(
             f"a compiled function draws random numbers on the host, from {name}"
             f"{line_naming(graph, name.rpartition('.')[2].rpartition(' ')[2])}, and every call would get the same "
-            "ones: draw them on device jax, or outside and pass them as a tensor"
+            "ones: draw them on the device, or outside and pass them as a tensor"
         )
 
 

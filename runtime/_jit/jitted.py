@@ -33,7 +33,7 @@ from ..errors import TraceError
 from ..float32_products import float32_products
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
-from ..storage.tensors import covers_array
+from ..storage.tensors import NAME, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
 from .argument_history import without_history, written_argument
@@ -54,7 +54,8 @@ from .wrappers import is_wrapper
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
 _MODES = (
-    *("grad mode", "inference mode", "autocast of jax", "autocast of cpu", "the default dtype", "the default device"),
+    *("grad mode", "inference mode", f"autocast of {NAME}", "autocast of cpu"),
+    *("the default dtype", "the default device"),
     *("the precision of float32 products", "deterministic mode", "the set of overridden operators"),
 )  # in the order of a key
 _OTHER = "arguments of another structure, shape, dtype or value"
@@ -294,7 +295,7 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
             parts.append(("object", id(leaf)))
     autocast: tuple[Any, ...] = False, False
     if is_any_autocast_enabled():
-        autocast = tuple(torch.is_autocast_enabled(k) and torch.get_autocast_dtype(k) for k in ("jax", "cpu"))
+        autocast = tuple(torch.is_autocast_enabled(k) and torch.get_autocast_dtype(k) for k in (NAME, "cpu"))
     device = torch.get_default_device() if function_mode_count() else "cpu"  # a mode on that stack
     modes = (
         *(is_grad_enabled(), is_inference_mode_enabled(), *autocast, get_default_dtype(), device),

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import torch
 
 from ..storage.cell import Cell
-from ..storage.tensors import cell_of, covers_array
+from ..storage.tensors import NAME, cell_of, covers_array
 from . import averaged_model
 from .outputs import is_device_tensor
 from .state_graph import StateGraph
@@ -38,8 +38,8 @@ class OptimizerStateInit:
         _share_equal_counts(graph)
         self.moved |= averaged_model.move_counts(module for _, module in graph.reached.modules.values())
         for _, scaler in graph.reached.scalers.values():
-            if scaler._enabled and scaler._scale is None and scaler._device == "jax":
-                scaler._lazy_init_scale_growth_tracker(torch.device("jax"))
+            if scaler._enabled and scaler._scale is None and scaler._device == NAME:
+                scaler._lazy_init_scale_growth_tracker(torch.device(NAME))
                 self.scalers.append(scaler)
 
     def __bool__(self) -> bool:
@@ -48,7 +48,7 @@ class OptimizerStateInit:
     def _init_group(self, optimizer: Any, group: dict[str, Any]) -> None:
         state = optimizer.state
         without = [p for p in group["params"] if not state.get(p)]
-        begin = [p for p in without if p.device.type == "jax" and (p.requires_grad or p.grad is not None)]
+        begin = [p for p in without if p.device.type == NAME and (p.requires_grad or p.grad is not None)]
         if not begin:
             return
         lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
@@ -58,7 +58,7 @@ class OptimizerStateInit:
             for p in begin:  # the first step stores the gradient, which is also what it adds to zeros
                 state[p]["momentum_buffer"] = torch.zeros_like(p)
         for p in without:  # parameters on other devices may have gradients, too
-            if p.device.type == "jax" and state.get(p):
+            if p.device.type == NAME and state.get(p):
                 self.parameters.append((optimizer, p))
             else:
                 state.pop(p, None)
@@ -84,7 +84,7 @@ def _move_step_counts(graph: StateGraph) -> bool:
     for _, optimizer in graph.reached.optimizers.values():
         for parameter, state in optimizer.state.items():
             count = state.get("step") if isinstance(state, dict) else None
-            if isinstance(count, torch.Tensor) and count.device.type == "cpu" and parameter.device.type == "jax":
+            if isinstance(count, torch.Tensor) and count.device.type == "cpu" and parameter.device.type == NAME:
                 state["step"] = count.to(parameter.device)
                 moved = True
     return moved

@@ -24,7 +24,7 @@ from ..errors import TraceError
 from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import materialise, put
-from ..storage.tensors import cell_of, wrap
+from ..storage.tensors import NAME, cell_of, wrap
 from ..trace.core import SYMBOLIC_TYPES, alias_array
 from ..trace.data_checks import patched_data_checks
 from ..trace.host_numbers import HostNumber, HostNumbers
@@ -148,7 +148,7 @@ class GroupNumbers:
         if threading.get_ident() != self.thread:
             return
         for group in optimizer.param_groups:
-            if not any(p.device.type == "jax" for p in group["params"]):
+            if not any(p.device.type == NAME for p in group["params"]):
                 continue
             if group.get("capturable") is False and not group.get("fused"):
                 self._set(group, "capturable", True)
@@ -182,7 +182,7 @@ class GroupNumbers:
         if not (group.get("capturable") or group.get("fused")):
             return self._symbol(number, dtype=dtype)
         array, _ = self._input(number, dtype=dtype)
-        index = next(p.device.index or 0 for p in group["params"] if p.device.type == "jax")
+        index = next(p.device.index or 0 for p in group["params"] if p.device.type == NAME)
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
     def among(self, arguments: Sequence[Any]) -> dict[int, Any]:

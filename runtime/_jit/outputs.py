@@ -25,7 +25,7 @@ from ..errors import TraceError
 from ..storage.cell import Cell
 from ..storage.rebuild import ResultRecorder, TensorOnStorage
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from ..trace.core import SYMBOLIC_TYPES
 from ..trace.host_numbers import HostNumber, HostNumbers
 from .container_adapters import attributes_of
@@ -146,7 +146,7 @@ def holds_tensors(tree: OutputTree) -> bool:
 
 def is_device_tensor(value: Any) -> bool:
     """Whether a value is a dense device tensor with its own memory, not a wrapper."""
-    dense = isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+    dense = isinstance(value, torch.Tensor) and value.device.type == NAME and value.layout is torch.strided
     return dense and not is_wrapper(value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from .._jax import put_on_first_device
+from .._torch import NAME
 from ..errors import TraceError
 from ..storage import random
 from ..trace.random_stream import TracedStream
@@ -68,9 +69,9 @@ def draws_of(stream: TracedStream) -> int:
     """
     if stream.draws is None:
         raise TraceError(
-            "a compiled function seeds (torch.manual_seed, torch.jax.set_rng_state), which its program would not "
-            "repeat: seed outside, or within torch.random.fork_rng(device_type='jax'), or draw from a "
-            "torch.Generator(device='jax') that the function creates"
+            f"a compiled function seeds (torch.manual_seed, torch.{NAME}.set_rng_state), which its program would not "
+            f"repeat: seed outside, or within torch.random.fork_rng(device_type={NAME!r}), or draw from a "
+            f"torch.Generator(device={NAME!r}) that the function creates"
         )
     return stream.draws
 

@@ -348,5 +348,5 @@ def _refuse_written_arrays(state: StateGraph) -> None:
         if array.changed():
             raise TraceError(
                 f"a compiled function writes into {array.path}, an array of the host, which no program does again; "
-                "keep it in a tensor on device jax"
+                "keep it in a tensor on the device"
             )

@@ -52,12 +52,7 @@ from .host_arrays import C_DATA
 from .library_namespaces import replaced_functions
 from .lines import module_called_by
 from .state_graph import StateGraph, Visitor
-from .torch_visitors import (
-    visit_module,
-    visit_optimizer,
-    visit_scheduler,
-    visit_tensor,
-)
+from .torch_visitors import visit_module, visit_optimizer, visit_scheduler, visit_tensor
 
 _EMPTY: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
 _VIEWS = [view for empty in _EMPTY for view in (empty.keys(), empty.values(), empty.items())]

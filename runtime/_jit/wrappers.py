@@ -7,13 +7,14 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
 from .._torch.tensors import is_wrapper as is_wrapper
 
 
 def parts_of(tensor: Any) -> dict[str, torch.Tensor]:
     """The device tensors inside a wrapper, by attribute path; for any other device tensor, itself."""
     if not is_wrapper(tensor):
-        return {"": tensor} if tensor.device.type == "jax" and tensor.layout is torch.strided else {}
+        return {"": tensor} if tensor.device.type == NAME and tensor.layout is torch.strided else {}
     found: dict[str, torch.Tensor] = {}
     for name in tensor.__tensor_flatten__()[0]:
         inner = getattr(tensor, name)

@@ -7,8 +7,12 @@ subject and by what they import, so that each layer loads only what it needs.
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 from ..releases import check_release
 
 check_release("torch", torch.__version__)
+
+NAME = os.environ.get("TENAX_DEVICE") or "jax"  # of the device, wherever it is compared or shown

@@ -11,6 +11,7 @@ from ..releases import private_names
 
 with private_names("torch", torch.__version__):
     import torch._functorch.config as functorch_config
+    from torch._dynamo import maybe_mark_dynamic as maybe_mark_dynamic
     from torch._dynamo.backends.common import aot_autograd as aot_autograd
     from torch._functorch._aot_autograd.utils import make_boxed_func as make_boxed_func
     from torch._functorch.partitioners import min_cut_rematerialization_partition as min_cut_rematerialization_partition

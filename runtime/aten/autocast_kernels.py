@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
 from .._torch.dispatcher import exclude_key, key_of_name
 
 _KEY = key_of_name("AutocastPrivateUse1")
@@ -29,7 +30,7 @@ def _cast(x: Any, dtype: torch.dtype) -> Any:
     if not _eligible(x):
         return x
     weight = x.requires_grad and x.dtype is torch.float32 and x.is_leaf and not x._is_view()
-    if not (weight and dtype is torch.get_autocast_dtype("jax") and torch.is_autocast_cache_enabled()):
+    if not (weight and dtype is torch.get_autocast_dtype(NAME) and torch.is_autocast_cache_enabled()):
         return x.to(dtype)
     held = _cache.get((id(x), dtype))
     if held is None:
@@ -56,7 +57,7 @@ def _below(call: Call, args: Any, kwargs: dict[str, Any], dtype: Any = None, pol
 
 
 def _lower_precision_fp(call: Call, policy: Any) -> Call:
-    return lambda *args, **kwargs: _below(call, args, kwargs, torch.get_autocast_dtype("jax"), policy)
+    return lambda *args, **kwargs: _below(call, args, kwargs, torch.get_autocast_dtype(NAME), policy)
 
 
 def _fp32(call: Call, policy: Any) -> Call:
@@ -88,7 +89,7 @@ def _fp32_append_dtype(call: Call, policy: Any) -> Call:
 
 def _promote(call: Call, policy: Any) -> Call:
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        lower = torch.get_autocast_dtype("jax")
+        lower = torch.get_autocast_dtype(NAME)
         held = {x.dtype for x in _tensors(args, policy) if _eligible(x)}
         if not held <= {lower, torch.float32}:
             raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")

@@ -18,6 +18,7 @@ from jax.extend.core.primitives import convert_element_type_p
 
 from tenax.generated.table import Row
 
+from .._torch import NAME
 from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd, computed_kernel_on, has_kernel_on
 from .._torch.operators import OPDEFS, CustomOpDef, OpOverload
@@ -88,13 +89,7 @@ def register_lowering(
     """
     if fn is None:
         return partial(
-            register_lowering,
-            op,
-            static=static,
-            dynamic=dynamic,
-            random=random,
-            gradient=gradient,
-            override=override,
+            register_lowering, op, static=static, dynamic=dynamic, random=random, gradient=gradient, override=override
         )
     row = Row("", "", static=tuple(static), dynamic="as registered" if dynamic else "", random=random)
     if override:
@@ -107,7 +102,7 @@ def register_lowering(
             old.library._destroy()
     elif has_kernel_on(name, _KEY):
         raise RuntimeError(
-            f"{name}: has a lowering for device 'jax' already; expected one registration, or override=True"
+            f"{name}: has a lowering for device {NAME!r} already; expected one registration, or override=True"
         )
     made = CustomOperator(name, row, fn)
     made.refuse()
@@ -394,7 +389,7 @@ class CustomOperatorAutograd(OpaqueComposite):
         formula, one call per element."""
         lowered = self.signature
         values = lowered.bind(args, kwargs)
-        if lowered.has_formula or any(x.device.type != "jax" for x in tensors(values)):
+        if lowered.has_formula or any(x.device.type != NAME for x in tensors(values)):
             results = [lowered.op(*_element(args, in_dims, i), **kwargs) for i in range(info.batch_size)]
             if len(lowered.returns) == 1 and isinstance(results[0], torch.Tensor):
                 return torch.stack(results), 0

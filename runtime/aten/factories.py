@@ -11,7 +11,7 @@ import torch
 from .._torch.tensors import meta_as_strided
 from ..storage.avals import LazyFill, array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
-from ..storage.ordinals import NAMES, device_index
+from ..storage.ordinals import NAME, NAMES, device_index
 from ..storage.tensors import cell_of, fill_tensor, new_tensor
 from .fill import conspicuous, fill_scalar
 from .memory import Tensor
@@ -26,9 +26,9 @@ def empty(
     memory_format: torch.memory_format | None = None,
 ) -> Tensor:
     if pin_memory:
-        raise RuntimeError("empty: Only dense CPU tensors can be pinned; expected pin_memory=False on device 'jax'")
+        raise RuntimeError(f"empty: Only dense CPU tensors can be pinned; expected pin_memory=False on device {NAME!r}")
     if layout not in (None, torch.strided):
-        raise NotImplementedError(f"empty: layout {layout} is not available on device 'jax'; expected torch.strided")
+        raise NotImplementedError(f"empty: layout {layout} is not available on device {NAME!r}; expected torch.strided")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if memory_format in (None, torch.contiguous_format, torch.preserve_format):

@@ -11,13 +11,14 @@ from typing import Any
 import torch
 
 from .. import patches
+from .._torch import NAME
 from .._torch.dispatcher import DispatchKeySet, ExcludeKeys, key_of_name
 from .._torch.flex_attention import operator
 
 
 def _passing(check: Callable[..., None]) -> Callable[..., None]:
     def validate(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
-        if query.device.type != "jax":
+        if query.device.type != NAME:
             check(query, key, value)
 
     return validate
@@ -31,6 +32,6 @@ def install() -> None:
 
     @operator.py_impl(autocast_key)
     def autocast(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *rest: Any) -> Any:
-        dtype = torch.get_autocast_dtype("jax")
+        dtype = torch.get_autocast_dtype(NAME)
         with ExcludeKeys(DispatchKeySet(autocast_key)):
             return operator(query.to(dtype), key.to(dtype), value.to(dtype), *rest)

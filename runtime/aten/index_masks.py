@@ -18,7 +18,7 @@ from ..dispatch.signature import Signature
 from ..kernels.host import put_rows_where, rows_where
 from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from ..trace.core import is_unknown
 from ..trace.masked_writes import MASKS, row_of_places, rows_in_order
 from ..trace.transfer import read
@@ -74,7 +74,7 @@ def _warn_of_bytes(indices: Any) -> None:
 def _leading_mask(indices: Any) -> torch.Tensor | None:
     """The mask that is the only index, of the leading axes; None for other indices."""
     first: torch.Tensor | None = indices[0] if indices else None
-    if first is None or first.dtype not in MASKS or not first.dim() or first.device.type != "jax":
+    if first is None or first.dtype not in MASKS or not first.dim() or first.device.type != NAME:
         return None
     return first if all(i is None for i in indices[1:]) else None
 

@@ -14,7 +14,7 @@ import torch
 from .._torch.dispatcher import COMPOSITE_EXPLICIT, META, NON_FUNCTIONAL, kernel_on
 from .._torch.tensors import displaced, in_inference, meta_as_strided, view_as_dtype
 from ..dtypes import numpy_dtype
-from ..storage.ordinals import device_index
+from ..storage.ordinals import NAME, device_index
 from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
@@ -124,12 +124,12 @@ def _meta_view(op: Any) -> Callable[..., Tensor]:
 
 def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy between two tensors of which at least one is on the device."""
-    if dst.device.type != "jax":
+    if dst.device.type != NAME:
         if dst.device.type != "cpu":
             raise NotImplementedError(f"copy_: from {self.device} to {dst.device} is not possible; go by the CPU")
         download(self, dst)
         return dst
-    if self.device.type == "jax":
+    if self.device.type == NAME:
         source, target = cell_of(self), cell_of(dst)
         if source.index != target.index:
             from ..trace.moves import move

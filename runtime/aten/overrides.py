@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import jax
 import torch
 
+from .._torch import NAME
 from .._torch.dispatcher import computed_kernel_on, has_kernel_on
 from .._torch.frames import is_dynamo_loaded
 from .._torch.operators import OpOverload, OpOverloadPacket, forget_dispatch
@@ -78,7 +79,7 @@ class TransformKernel(OverridingKernel):
 
     def _call(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         """Call the function if a tensor is on the device, and otherwise torch's rule."""
-        if any(isinstance(x, torch.Tensor) and x.device.type == "jax" for x in tree_leaves((args, kwargs))):
+        if any(isinstance(x, torch.Tensor) and x.device.type == NAME for x in tree_leaves((args, kwargs))):
             return self.transformed(*args, **kwargs)
         return self._plain[self.place].call_boxed(keys, *args, **kwargs)
 

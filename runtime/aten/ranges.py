@@ -20,7 +20,7 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.signature import Signature
 from ..dtypes import numpy_dtype
 from ..platforms import platform
-from ..storage.ordinals import current_index, device_index
+from ..storage.ordinals import NAME, current_index, device_index
 from ..storage.placement import device_of, no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.tensors import wrap
@@ -57,7 +57,7 @@ def from_length(signature: Signature, end: str) -> Callable[[Values], Values | H
         if (start, step) == (0, 1):
             return values
         wide = torch.float64 if dtype.is_floating_point else torch.int64
-        return Handled((torch.arange(count, dtype=wide, device="jax") * step + start).to(dtype))
+        return Handled((torch.arange(count, dtype=wide, device=NAME) * step + start).to(dtype))
 
     return prepare
 

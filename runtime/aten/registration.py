@@ -17,6 +17,8 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
+
 _KEY = "PrivateUse1"
 _libraries: list[Any] = []
 _shared: dict[str, Any] = {}  # libraries, by namespace
@@ -144,7 +146,7 @@ def _unsupported(name: str) -> NotImplementedError | None:
     from tenax.generated.table import UNSUPPORTED
 
     reason = UNSUPPORTED.get(name)
-    return NotImplementedError(f"{name}: not supported on device 'jax': {reason}") if reason else None
+    return NotImplementedError(f"{name}: not supported on device {NAME!r}: {reason}") if reason else None
 
 
 def _raises(name: str) -> Callable[..., Any]:
@@ -181,12 +183,12 @@ def _unsupported_layout(op: Any, args: Any, kwargs: Any) -> NotImplementedError:
     name = op.name().removeprefix("aten::")
     tensors = [leaf for leaf in tree_leaves([args, kwargs]) if isinstance(leaf, torch.Tensor)]
     if kwargs.get("dtype") in _QUANTIZED or any(t.is_quantized for t in tensors):
-        return NotImplementedError(f"{name}: quantized tensors are not supported on device 'jax'; use fake_quantize_*")
+        return NotImplementedError(f"{name}: quantized tensors are not supported; use fake_quantize_*")
     layout = next((t.layout for t in tensors if t.layout is not torch.strided), kwargs.get("layout"))
     if layout in (None, torch.strided):
-        reason = "strided nested tensors are not supported on device 'jax'; use layout=torch.jagged"
+        reason = f"strided nested tensors are not supported on device {NAME!r}; use layout=torch.jagged"
     else:
-        reason = f"not supported for layout {layout} on device 'jax'; convert with .to_dense()"
+        reason = f"not supported for layout {layout} on device {NAME!r}; convert with .to_dense()"
     return NotImplementedError(f"{name}: {reason}")
 
 

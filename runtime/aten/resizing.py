@@ -12,7 +12,7 @@ from .._torch.tensors import meta_set
 from ..dtypes import numpy_dtype, torch_dtype
 from ..storage.avals import LazyFill, tensor_aval
 from ..storage.cell import Cell
-from ..storage.tensors import cell_of, fill_tensor, new_tensor
+from ..storage.tensors import NAME, cell_of, fill_tensor, new_tensor
 from ..trace.data_swaps import record_swap, set_geometry
 from .fill import conspicuous
 from .memory import Tensor, check_bounds
@@ -59,7 +59,7 @@ def set_storage(
 ) -> Tensor:
     cell = getattr(source, "cell", None)
     if cell is None:
-        raise RuntimeError(f"set_: Expected a storage on device jax, got one on {source.device}")
+        raise RuntimeError(f"set_: Expected a storage on device {NAME}, got one on {source.device}")
     adopt(cell, self.dtype)
     available = cell.nbytes // self.element_size()
     if size is None:

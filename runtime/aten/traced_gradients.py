@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
 from .._torch.dispatcher import BelowAutograd
 from ..dispatch.opaque_composite import OpaqueComposite, is_real
 from . import traced_statistics
@@ -78,7 +79,7 @@ def _cumprod(input: torch.Tensor, dim: Any, *, dtype: Any = None, **options: Any
 def _dtype(input: torch.Tensor, dtype: torch.dtype | None) -> torch.dtype | None:
     """The dtype of a call, which autocast sets if it is not given: these functions are called above autocast."""
     narrow = input.is_floating_point() and input.dtype is not torch.float64
-    return torch.float32 if dtype is None and narrow and torch.is_autocast_enabled("jax") else dtype
+    return torch.float32 if dtype is None and narrow and torch.is_autocast_enabled(NAME) else dtype
 
 
 def _masked_fill(input: torch.Tensor, mask: torch.Tensor, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._torch import NAME
 from .rows import Patch, When
 
 _TRACES = (When.JIT_TRACE, When.PURE_TRACE)
@@ -9,30 +10,30 @@ _TRACES = (When.JIT_TRACE, When.PURE_TRACE)
 LIBRARIES = (
     Patch(
         "torch",
-        "jax",
+        NAME,
         (When.IMPORT,),
         "The device module: `torch.jax.synchronize()`, `torch.jax.device_count()`. Its `_initialized` is true, so that "
         "`torch.utils.checkpoint` keeps the device's random state.",
         by_torch=True,
     ),
-    Patch("torch.Tensor", "is_jax", (When.IMPORT,), "Whether a tensor is on the device.", by_torch=True),
+    Patch("torch.Tensor", f"is_{NAME}", (When.IMPORT,), "Whether a tensor is on the device.", by_torch=True),
     Patch(
         "torch.nn.utils.rnn.PackedSequence",
-        "jax is_jax",
+        f"{NAME} is_{NAME}",
         (When.IMPORT,),
         "The same for packed sequences.",
         by_torch=True,
     ),
     Patch(
         "torch._C._autograd.DeviceType",
-        "JAX __repr__ __str__ name",
+        f"{NAME.upper()} __repr__ __str__ name",
         (When.IMPORT,),
         "The type of the device has its name.",
         by_torch=True,
     ),
     Patch(
         "torch._C._profiler.ProfilerActivity",
-        "JAX __repr__ __str__ name",
+        f"{NAME.upper()} __repr__ __str__ name",
         (When.IMPORT,),
         "The profiler's activities too.",
         by_torch=True,
@@ -60,7 +61,7 @@ LIBRARIES = (
     ),
     Patch(
         "torch.nn.Module",
-        "_apply jax",
+        "_apply jax" if NAME == "jax" else "_apply",
         (When.IMPORT,),
         "A module that moves to or from the device keeps its parameter objects. Other modules behave as before, except "
         "that each conversion is first tried on an empty tensor to detect its target device.",
@@ -216,12 +217,7 @@ LIBRARIES = (
         )
         for name in ("adam", "sgd")
     ),
-    Patch(
-        "torch",
-        "clear_autocast_cache",
-        (When.TENSOR,),
-        "The device's casts are forgotten too.",
-    ),
+    Patch("torch", "clear_autocast_cache", (When.TENSOR,), "The device's casts are forgotten too."),
     Patch(
         "jax._src.interpreters.mlir",
         "make_ir_context",
@@ -229,12 +225,7 @@ LIBRARIES = (
         "Programs of eager operations are lowered in MLIR contexts that are used again. Other programs have one of "
         "their own, as before. Creating one does not import the Python module of MHLO.",
     ),
-    Patch(
-        "jax._src.array.ArrayImpl",
-        "__torch_function__",
-        (When.JAX,),
-        "torch functions take JAX arrays as tensors.",
-    ),
+    Patch("jax._src.array.ArrayImpl", "__torch_function__", (When.JAX,), "torch functions take JAX arrays as tensors."),
     Patch(
         "jax.core.Tracer",
         "__torch_function__",
@@ -386,17 +377,9 @@ LIBRARIES = (
         "The choice is noted, because torch does not tell it.",
     ),
     Patch(
-        "torch",
-        "_is_all_true",
-        _TRACES,
-        "A check of a distribution's arguments becomes a condition of the program.",
+        "torch", "_is_all_true", _TRACES, "A check of a distribution's arguments becomes a condition of the program."
     ),
-    Patch(
-        "torch.distributions.constraints._Symmetric",
-        "check",
-        _TRACES,
-        "The check is computed without a value.",
-    ),
+    Patch("torch.distributions.constraints._Symmetric", "check", _TRACES, "The check is computed without a value."),
     Patch(
         "torch.distributions.constraints._PositiveSemidefinite",
         "check",
@@ -404,10 +387,7 @@ LIBRARIES = (
         "The check is computed without a value.",
     ),
     Patch(
-        "torch.distributions.constraints._PositiveDefinite",
-        "check",
-        _TRACES,
-        "The check is computed without a value.",
+        "torch.distributions.constraints._PositiveDefinite", "check", _TRACES, "The check is computed without a value."
     ),
     *(
         Patch(
@@ -418,12 +398,7 @@ LIBRARIES = (
         )
         for name in ("geometric.Geometric", "wishart.Wishart")
     ),
-    Patch(
-        "torch.nn.utils.rnn",
-        "invert_permutation",
-        _TRACES,
-        "An order that is known on the host stays known.",
-    ),
+    Patch("torch.nn.utils.rnn", "invert_permutation", _TRACES, "An order that is known on the host stays known."),
     Patch(
         "torch.nn.modules.transformer",
         "_detect_is_causal_mask",
@@ -449,10 +424,7 @@ LIBRARIES = (
         "`torch.func.vmap` keeps the values of numbers that are inputs of the program.",
     ),
     Patch(
-        "torch.autograd.Function",
-        "apply",
-        (When.PURE_TRACE,),
-        "A function of the program becomes a `jax.custom_vjp`.",
+        "torch.autograd.Function", "apply", (When.PURE_TRACE,), "A function of the program becomes a `jax.custom_vjp`."
     ),
     Patch(
         "torch.distributed",

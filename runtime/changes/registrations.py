@@ -30,12 +30,7 @@ ENTRIES = (
         (When.IMPORT,),
         "Kernels that make the first tensor.",
     ),
-    Entry(
-        "`torch.serialization`",
-        "device `jax`",
-        (When.IMPORT,),
-        "`torch.save` and `torch.load` know the device.",
-    ),
+    Entry("`torch.serialization`", "device `jax`", (When.IMPORT,), "`torch.save` and `torch.load` know the device."),
     Entry(
         "`ForkingPickler`",
         "`torch.Tensor`, `torch.nn.Parameter`",

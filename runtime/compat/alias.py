@@ -1,14 +1,16 @@
 """Imports of another library that resolve to a package of tenax, for unmodified scripts.
 
-A finder maps each module of the library to that of the package, so both names refer to the same object.
+A finder maps each module of the library to that of the package, so both names refer to the same object. Modules of the
+package that only have names of others are rows of a table. Names that tenax lacks raise where they are used.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Sequence
-from importlib.abc import Loader
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
 from importlib.util import find_spec
@@ -17,6 +19,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 _ANY = DistributionFinder.Context()
+
+Table = Mapping[str, Mapping[str, str]]  # of each module: its names, by the module that has them
 
 
 class _Alias(Loader):
@@ -41,14 +45,70 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
+class Reexports(MetaPathFinder, Loader):
+    """Finds and makes modules whose names are those of others, imported at their first use.
+
+    Args:
+        package: relative names of modules in the table are below it.
+        table: the modules.
+        other: gives, of a module and a name, what is not in the table.
+    """
+
+    def __init__(self, package: str, table: Table, other: Callable[[str, str], Any]) -> None:
+        self.package, self.table, self.other = package, table, other
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if fullname not in self.table:
+            return None
+        return ModuleSpec(fullname, self, is_package=any(name.startswith(f"{fullname}.") for name in self.table))
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__getattr__ = partial(self.get, module.__name__)  # type: ignore[method-assign]
+        module.__all__ = " ".join(self.table[module.__name__].values()).split()  # type: ignore[attr-defined]
+
+    def get(self, module: str, name: str) -> Any:
+        """An attribute of a module of the table: one of its names, or a submodule.
+
+        Raises:
+            AttributeError: there is none, and `other` knows none.
+        """
+        for home, names in self.table[module].items():
+            if name in names.split():
+                setattr(sys.modules[module], name, getattr(importlib.import_module(home, self.package), name))
+                return getattr(sys.modules[module], name)
+        inner = f"{module}.{name}"
+        return importlib.import_module(inner) if inner in self.table else self.other(module, name)
+
+
+class _Refuses(type):
+    """The class of a name that raises NotImplementedError when it is called or asked for an attribute."""
+
+    message: str
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(cls.message)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):  # libraries look for protocols
+            raise AttributeError(name)
+        raise NotImplementedError(cls.message)
+
+
+@cache
+def refused(path: str, library: str, instead: str) -> Any:
+    """A name of a library that tenax lacks: it can be imported, and raises where it is used."""
+    message = f"{path}: tenax lacks this name of {library}; expected {instead.replace('`', '')}"
+    return _Refuses(path.rpartition(".")[2], (), {"message": message, "__doc__": message, "__module__": __name__})
+
+
 class _Release(Distribution):
     """What `importlib.metadata` says of the library, by which others choose among its names."""
 
-    def __init__(self, name: str, version: str, folder: str) -> None:
-        self._metadata, self._folder = f"Name: {name}\nVersion: {version}\n", folder
+    def __init__(self, name: str, version: str, folder: str, others: Mapping[str, str]) -> None:
+        self._files, self._folder = {"METADATA": f"Name: {name}\nVersion: {version}\n", **others}, folder
 
     def read_text(self, filename: str) -> str | None:
-        return self._metadata if filename == "METADATA" else None
+        return self._files.get(filename)
 
     def locate_file(self, path: Any) -> Path:
         return Path(self._folder) / path
@@ -62,12 +122,13 @@ class LibraryFinder(DistributionFinder):
         home: the package of tenax. Its folder `importable`, for the path of spawned processes, contains a module with
             the library's name, which installs the finder there.
         version: the release of the library whose names the package has.
+        metadata: further files of its metadata.
     """
 
-    def __init__(self, name: str, home: ModuleType, version: str) -> None:
+    def __init__(self, name: str, home: ModuleType, version: str, metadata: Mapping[str, str] | None = None) -> None:
         self.name, self.home = name, home
         self.folder = str(Path(str(home.__file__)).parent / "importable")
-        self._release = _Release(name, version, self.folder)
+        self._release = _Release(name, version, self.folder, metadata or {})
 
     def install(self) -> bool:
         """Find the library from now on, in spawned processes as well; whether this is the first call.

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from .._torch.dynamo import list_mode_options
 
 
@@ -37,7 +37,7 @@ def _is_on_device(module: fx.GraphModule, inputs: Sequence[Any]) -> bool:
     """Whether a graph takes or makes tensors of the device."""
     made = (node.meta.get("example_value") for node in module.graph.nodes)
     tensors = (x for x in pytree.tree_leaves([*inputs, *made]) if isinstance(x, torch.Tensor))
-    return any(x.device.type == "jax" for x in tensors)
+    return any(x.device.type == NAME for x in tensors)
 
 
 def _refuse_options(config: Mapping[str, Any]) -> None:
@@ -47,6 +47,6 @@ def _refuse_options(config: Mapping[str, Any]) -> None:
     of_modes = {name for options in list_mode_options().values() for name in options}
     if unknown := sorted(config.keys() - of_modes):
         raise ValueError(
-            f"the options {unknown} are inductor's, and the program computes on device 'jax'; expected "
+            f"the options {unknown} are inductor's, and the program computes on device {NAME!r}; expected "
             'torch.compile(function, backend="tenax", options=...), or tenax.export for a program that is saved'
         )

@@ -21,7 +21,7 @@ from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
 from ..storage.placement import put
 from ..storage.spec import TensorSpec, lazy_bits
-from ..storage.tensors import cell_of, new_tensor
+from ..storage.tensors import NAME, cell_of, new_tensor
 from ..trace.async_errors import raise_failed_assertions
 from ..trace.transfer import read, upload
 from .graph_program import BackendOptions, Graph, GraphProgram, NotSharedError, SortedArguments
@@ -149,12 +149,12 @@ class CompiledGraph:
         numbers: dict[Cell, int] = {}
         copies: dict[Any, Cell] = {}
         for i, x in enumerate(given):
-            if not isinstance(x, torch.Tensor) or (i in self.numbers and x.device.type != "jax"):
+            if not isinstance(x, torch.Tensor) or (i in self.numbers and x.device.type != NAME):
                 found.static.append(x)
                 found.shown.append(None)
                 found.places.append(None)
                 continue
-            host = x.device.type != "jax"
+            host = x.device.type != NAME
             if host or lazy_bits(x) != self.bits[i]:
                 cell = Cell(upload(x, self.index) if host else read(x), self.index)
                 geometry = TensorSpec.contiguous(cell.shape, x.dtype)

@@ -11,7 +11,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from tenax.generated.table import ROWS
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from ..aten.registry import signature_of
 
 _hop = torch.ops.higher_order
@@ -23,9 +23,9 @@ def device_of(module: fx.GraphModule) -> int | None:
     Raises:
         NotImplementedError: its tensors are on several devices.
     """
-    found = {x.device.index or 0 for n in module.graph.nodes for x in tensors_of(n) if x.device.type == "jax"}
+    found = {x.device.index or 0 for n in module.graph.nodes for x in tensors_of(n) if x.device.type == NAME}
     if len(found) > 1:
-        names = ", ".join(f"jax:{i}" for i in sorted(found))
+        names = ", ".join(f"{NAME}:{i}" for i in sorted(found))
         raise NotImplementedError(
             f"torch.compile(backend='tenax'): a graph on the devices {names}; expected one. Move tensors between "
             "devices outside of the compiled function"
@@ -61,7 +61,7 @@ def is_steady(node: fx.Node) -> bool:
     value = node.meta.get("val")
     return (
         isinstance(value, torch.Tensor)
-        and value.device.type == "jax"
+        and value.device.type == NAME
         and all(isinstance(n, int) for n in (*value.size(), *value.stride()))
     )
 
@@ -94,14 +94,14 @@ def on_device(module: fx.GraphModule) -> tuple[fx.GraphModule, list[torch.Tensor
         if node.op == "get_attr" and isinstance(value := getattr(module, node.target), torch.Tensor):
             constants.append(value)
             env[node] = graph.placeholder(node.name)
-    device = torch.device("jax", 0)
+    device = torch.device(NAME, 0)
     for node in nodes:
         if node in env:
             continue
         if is_random(node) and node.target is not _hop.run_and_save_rng_state and is_on_host(node):
             raise NotImplementedError(
                 f"torch.compile(backend='tenax'): {node.target} draws random numbers on the CPU in a graph of device "
-                "'jax'; draw them on the device, or outside of the compiled function"
+                f"{NAME!r}; draw them on the device, or outside of the compiled function"
             )
         copy = env[node] = graph.node_copy(node, env.__getitem__)
         for field in ("args", "kwargs"):

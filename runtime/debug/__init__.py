@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from .._torch.autograd import current_node
 from .._torch.modes import TorchDispatchMode
 from ..errors import TraceError
@@ -266,7 +266,7 @@ def _tell(report: Report | None, error: type[Exception], text: str) -> None:
 def _is_ours(tree: Any) -> bool:
     """Whether the arguments contain a device tensor or the device itself."""
     return any(
-        (isinstance(x, torch.Tensor) and x.device.type == "jax") or (isinstance(x, torch.device) and x.type == "jax")
+        (isinstance(x, torch.Tensor) and x.device.type == NAME) or (isinstance(x, torch.device) and x.type == NAME)
         for x in pytree.tree_leaves(tree)
     )
 
@@ -370,7 +370,7 @@ def _brief(value: Any) -> str:
         return f"{text} {str(value.layout).removeprefix('torch.')}"
     if not value.is_contiguous():
         text += f" strides {tuple(value.stride())}"
-    return text if value.device.type == "jax" else f"{text} on {value.device}"
+    return text if value.device.type == NAME else f"{text} on {value.device}"
 
 
 def _where() -> str:

@@ -20,7 +20,7 @@ from ..dispatch.signature import Argument
 from ..dtypes import torch_dtype
 from ..storage.cell import Cell
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from ..trace.transfer import from_numpy
 
 Tensors = list[torch.Tensor]
@@ -54,7 +54,7 @@ class Snapshot:
     def _recorded(x: Any) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
-        if x.device.type != "jax" or x.layout is not torch.strided:
+        if x.device.type != NAME or x.layout is not torch.strided:
             return x.detach().cpu().clone()
         return DeviceArgument(cell_of(x), TensorSpec.of(x))
 
@@ -68,7 +68,7 @@ class Snapshot:
         if isinstance(x, torch.Generator):
             return None
         if isinstance(x, torch.device):
-            return torch.device("cpu") if x.type == "jax" else x
+            return torch.device("cpu") if x.type == NAME else x
         if isinstance(x, torch.dtype):
             return wider.get(x, x)
         if isinstance(x, torch.Tensor):

@@ -52,7 +52,7 @@ def install() -> None:
     current = registered_name()
     if current not in ("privateuseone", NAME):
         raise RuntimeError(f"tenax: torch's one free device is taken by {current!r}; expected it to be unused")
-    module = _DeviceModule("torch.jax", "Device module of tenax: PyTorch on JAX.")
+    module = _DeviceModule(f"torch.{NAME}", "Device module of tenax: PyTorch on JAX.")
     register_device(NAME, module, _Hooks(), _Guard())
 
 

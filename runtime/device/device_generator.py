@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
 from .._torch.device import CPU_GENERATOR, make_transparent
 from ..errors import TraceError
 from ..storage.ordinals import device_index
@@ -17,7 +18,7 @@ class DeviceGenerator(CPU_GENERATOR):  # type: ignore[misc]
 
     index: int
 
-    def __new__(cls, device: Any = "jax") -> DeviceGenerator:
+    def __new__(cls, device: Any = NAME) -> DeviceGenerator:
         """Create a generator for `device`, which must exist."""
         generator = super().__new__(cls)
         generator.index = device_index(torch.device(device))
@@ -68,7 +69,7 @@ class DeviceGenerator(CPU_GENERATOR):  # type: ignore[misc]
     @property
     def device(self) -> torch.device:
         """The device for which the numbers are drawn."""
-        return torch.device("jax", self.index)
+        return torch.device(NAME, self.index)
 
 
 make_transparent(DeviceGenerator)

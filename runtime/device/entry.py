@@ -22,13 +22,13 @@ _PRIORITY = 5
 
 
 def _call(name: str) -> Callable[..., Any]:
-    return lambda *device: getattr(torch.jax, name)(*device)
+    return lambda *device: getattr(getattr(torch, NAME), name)(*device)
 
 
 def _exchange(index: int) -> int:
-    before: int = torch.jax.current_device()
+    before: int = _call("current_device")()
     if index >= 0:
-        torch.jax.set_device(index)
+        _call("set_device")(index)
     return before
 
 
@@ -74,7 +74,7 @@ def _stream(plain: Any, device: Any = None, *args: Any, **kwargs: Any) -> Any:
         return plain(device, *args, **kwargs)
     if "stream_id" in kwargs:  # torch copies a stream from its stream_id and device_index
         device = kwargs.get("device_index", device)
-    return getattr(torch.jax, plain.__name__)(device, *args, **kwargs)
+    return getattr(getattr(torch, NAME), plain.__name__)(device, *args, **kwargs)
 
 
 def _generator(plain: Any, device: Any = "cpu") -> Any:
@@ -129,7 +129,7 @@ def _conversion() -> Callable[[torch.Tensor], Any]:
 
 def _jax_array(self: torch.Tensor) -> Any:
     if self.device.type != NAME:
-        raise TypeError(f"tensor on {self.device} is not a JAX array; expected device jax: tensor.to('jax')")
+        raise TypeError(f"tensor on {self.device} is not a JAX array; expected device {NAME}: tensor.to({NAME!r})")
     from .jax_operand import without_gradient
 
     return _jax(without_gradient(self))
@@ -166,6 +166,6 @@ def install() -> None:
     for name, method in (("jax", _jax), ("__jax_array__", _jax_array)):
         method.__name__, method.__qualname__ = name, f"Tensor.{name}"
         patches.replace(f"torch.Tensor.{name}", method)
-    patches.delegate("torch.nn.Module", "_apply jax", f"{__package__}.module_moves")
+    patches.delegate("torch.nn.Module", "_apply jax" if NAME == "jax" else "_apply", f"{__package__}.module_moves")
     names = "broadcast broadcast_coalesced scatter gather"
     patches.delegate("torch.nn.parallel.comm", names, f"{__package__}.parallel")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def _value(tensor: torch.Tensor) -> jax.Array:
     if tensor.device.type != NAME:  # `jax.jit` replaces the text of a TypeError
         raise RuntimeError(
-            f"a tensor on {tensor.device} as an argument of a JAX function; expected one on device jax: "
-            "tensor.to('jax'), or its array: tensor.jax()"
+            f"a tensor on {tensor.device} as an argument of a JAX function; expected one on device {NAME}: "
+            f"tensor.to({NAME!r}), or its array: tensor.jax()"
         )
     return _reading()(without_gradient(tensor))
 

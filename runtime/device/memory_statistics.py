@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from ..storage.ordinals import device_index, jax_devices
+from ..storage.ordinals import NAME, device_index, jax_devices
 from ..storage.recording import run_compiled_ahead
 
 _seen: dict[int, int] = {}  # by device, the highest usage that a query has found since the peak was reset
@@ -101,7 +101,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     index = device_index(device)
     reported = _reported(index)
     if not {"bytes_limit", "bytes_in_use"} <= reported.keys():
-        raise NotImplementedError(f"torch.jax.mem_get_info: {jax_devices()[index]} reports no limit")
+        raise NotImplementedError(f"torch.{NAME}.mem_get_info: {jax_devices()[index]} reports no limit")
     return reported["bytes_limit"] - reported["bytes_in_use"], reported["bytes_limit"]
 
 
@@ -115,7 +115,7 @@ def empty_cache() -> None:
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """The statistics of a device's memory as text, one per line; `abbreviated` has no effect."""
     lines = [f"  {name:<32} {value:>20,}" for name, value in memory_stats(device).items()]
-    return "\n".join([f"Memory of jax:{device_index(device)}, in bytes where the name says so", *lines])
+    return "\n".join([f"Memory of {NAME}:{device_index(device)}, in bytes where the name says so", *lines])
 
 
 def ipc_collect() -> None:
@@ -131,7 +131,7 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     described = jax_devices()[device_index(device)]
     capability = getattr(described, "compute_capability", None)
     if capability is None:
-        raise NotImplementedError(f"torch.jax.get_device_capability: {described} is not an NVIDIA GPU")
+        raise NotImplementedError(f"torch.{NAME}.get_device_capability: {described} is not an NVIDIA GPU")
     major, minor = str(capability).split(".")
     return int(major), int(minor)
 

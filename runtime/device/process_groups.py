@@ -25,8 +25,9 @@ def _later(name: str) -> Callable[..., Any]:
 
 
 def _register() -> None:
-    dist.Backend.register_backend("tenax", _later("create_group"), extended_api=True, devices=[NAME])
-    dist.register_rendezvous_handler(NAME, _later("rendezvous"))
+    for name in ("tenax", *(("tpu", "tpu_dist") if NAME == "tpu" else ())):  # the names of TorchTPU
+        dist.Backend.register_backend(name, _later("create_group"), extended_api=True, devices=[NAME])
+    dist.register_rendezvous_handler("jax", _later("rendezvous"))
 
 
 def install() -> None:

@@ -54,7 +54,7 @@ def _refusing(name: str) -> Callable[..., Any]:
         if self.device.type != NAME:
             return plain(self, *args, **kwargs)
         raise NotImplementedError(
-            f"UntypedStorage.{name} is not available on device 'jax', whose arrays have no address; use a tensor "
+            f"UntypedStorage.{name} is not available on device {NAME!r}, whose arrays have no address; use a tensor "
             "operation or storage.cpu()"
         )
 

@@ -20,6 +20,8 @@ from ..storage.ordinals import NAME, device_index, jax_devices
 from ..storage.recording import run_recorded
 from ..trace.async_errors import raise_failed_assertions
 
+_MODULE: Any = getattr(torch, NAME)
+
 
 @functools.cache
 def _program(index: int) -> tuple[Any, jax.Array]:
@@ -71,7 +73,7 @@ class Stream(STREAM):  # type: ignore[misc]
 
     def synchronize(self) -> None:
         """Wait for everything that was dispatched to the device."""
-        torch.jax.synchronize(self.device)
+        _MODULE.synchronize(self.device)
 
     def query(self) -> bool:
         """Whether everything that this thread has dispatched to the device is finished.
@@ -115,7 +117,7 @@ class Event(EVENT):  # type: ignore[misc]
     ) -> Event:
         """Create an event for `device`; `blocking` has no effect."""
         if interprocess:
-            raise NotImplementedError("torch.jax.Event: interprocess=True is not available on device 'jax'")
+            raise NotImplementedError(f"torch.{NAME}.Event: interprocess=True is not available on device {NAME!r}")
         index = device_index(device if isinstance(device, (str, int, torch.device)) else None)
         event = super().__new__(cls, device=torch.device(NAME, index))
         event._timing = bool(enable_timing)
@@ -163,10 +165,10 @@ def current_stream(device: Any = None) -> Stream:
 def set_stream(stream: torch.Stream | None) -> None:
     """Make the device of a stream the current device."""
     if stream is not None:
-        torch.jax.set_device(stream.device_index)
+        _MODULE.set_device(stream.device_index)
 
 
-class StreamContext(torch.jax.device):
+class StreamContext(_MODULE.device):  # type: ignore[misc]
     """Context manager: the device of a stream becomes the current device; None changes nothing."""
 
     def __init__(self, stream: torch.Stream | None) -> None:

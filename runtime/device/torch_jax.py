@@ -8,13 +8,7 @@ from typing import Any
 import torch
 
 from ..storage import random
-from ..storage.ordinals import (
-    NAME,
-    current_index,
-    device_count,
-    device_index,
-    set_current_index,
-)
+from ..storage.ordinals import NAME, current_index, device_count, device_index, set_current_index
 from . import fork
 
 
@@ -58,11 +52,6 @@ def synchronize(device: Any = None) -> None:
     wait_for(device_index(device))
 
 
-def is_bf16_supported() -> bool:
-    """True: every JAX platform computes in bfloat16."""
-    return True
-
-
 # Modules that are imported on first access to one of their names.
 _LATE = {
     "streams": "Stream Event StreamContext current_stream set_stream stream",
@@ -82,7 +71,7 @@ _PUBLIC: dict[str, Any] = {
     "current_device": current_index,
     "set_device": set_device,
     "synchronize": synchronize,
-    "is_bf16_supported": is_bf16_supported,
+    "is_bf16_supported": lambda: True,  # every JAX platform computes in bfloat16
     "is_available": lambda: True,
     "is_initialized": lambda: not fork.is_forked_child(),
     "_initialized": True,  # torch.utils.checkpoint saves random state only if this is set
@@ -109,6 +98,6 @@ def attribute(name: str) -> Any:
     if name in _PUBLIC:
         return _PUBLIC[name]
     if name not in _HOME:
-        raise AttributeError(f"module 'torch.jax' has no attribute {name!r}")
+        raise AttributeError(f"module 'torch.{NAME}' has no attribute {name!r}")
     module = importlib.import_module(f"{__package__}.{_HOME[name]}")
     return getattr(module, "current_stream" if name == "default_stream" else name)

@@ -50,7 +50,7 @@ def host_bytes(storage: Any) -> np.ndarray:
 def _cell(storage: Any) -> Any:
     cell = getattr(storage, "cell", None)
     if cell is None:
-        raise RuntimeError("this storage of device jax holds nothing: it was made by C++ code outside tenax")
+        raise RuntimeError(f"this storage of device {NAME} holds nothing: it was made by C++ code outside tenax")
     return cell
 
 
@@ -126,7 +126,7 @@ def _resize(self: Any, nbytes: int) -> Any:
     count, rest = divmod(nbytes, cell.dtype.itemsize)
     if rest:
         raise NotImplementedError(
-            f"UntypedStorage.resize_ to {nbytes} bytes: the storage of device 'jax' holds {cell.dtype}; expected a "
+            f"UntypedStorage.resize_ to {nbytes} bytes: the storage of device {NAME!r} holds {cell.dtype}; expected a "
             f"multiple of {cell.dtype.itemsize}"
         )
     if not count:

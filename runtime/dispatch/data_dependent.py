@@ -12,7 +12,7 @@ from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import TraceError, mixed_devices
 from ..storage.access import to_memory_order
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from ..trace.async_errors import Assertion
 from ..trace.core import accepts_host_tensors, alias_array, as_tracer, current_trace, is_unknown, user_line
 from ..trace.transfer import checked_read
@@ -42,7 +42,7 @@ def run_data_dependent(signature: Signature, values: Sequence[Any]) -> Any:
 
 def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tensor], jax.Array]) -> Any:
     check_dtypes(signature, values)
-    index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == "jax"), 0)
+    index = next((cell_of(v).index for v in values if isinstance(v, torch.Tensor) and v.device.type == NAME), 0)
 
     host: Callable[..., Any] | None = None
     if signature.row.on_host:
@@ -54,8 +54,8 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
         if isinstance(value, torch.Tensor):
             if host is not None:
                 return host_array(value)
-            if value.device.type != "jax" and value.dim() and not accepts_host_tensors():
-                raise mixed_devices(signature.name, value, f"jax:{index}")
+            if value.device.type != NAME and value.dim() and not accepts_host_tensors():
+                raise mixed_devices(signature.name, value, f"{NAME}:{index}")
             return as_tracer(read(value))
         return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 

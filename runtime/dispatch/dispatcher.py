@@ -58,7 +58,7 @@ class Dispatcher:
         """Execute the op for user code, whose tracebacks are cut off here."""
         try:
             if tracing_state() is not None:  # torch.jit.trace hides it while an operator runs that it records
-                text = "torch.jit.trace does not record it on device 'jax'; expected a trace on the CPU, or tenax.jit"
+                text = "torch.jit.trace does not record it on this device; expected a trace on the CPU, or tenax.jit"
                 raise NotImplementedError(f"{self.signature.name}: {text}")
             return self.run(values, fast_key)
         except Exception as error:

@@ -15,7 +15,7 @@ import torch
 from ..errors import mixed_devices
 from ..storage.avals import LazyFill
 from ..storage.cell import Cell
-from ..storage.ordinals import current_index, device_index
+from ..storage.ordinals import NAME, current_index, device_index
 from ..storage.random import next_key
 from ..storage.recording import recording
 from ..storage.spec import Operand, operand_of
@@ -155,7 +155,7 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
         return part
     if cell.index != call.index:
         if call.index is not None:
-            raise mixed_devices(signature.name, f"jax:{cell.index}", f"jax:{call.index}")
+            raise mixed_devices(signature.name, f"{NAME}:{cell.index}", f"{NAME}:{call.index}")
         call.index = cell.index
     aval = cell.aval
     if cell.mixed or (signature.sees_bits and (value.is_conj() or value.is_neg())):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from .overlap import memory_span
 from .signature import Argument, Signature
 
@@ -72,7 +72,7 @@ def part(signature: Signature, values: Sequence[Any], indices: Sequence[int]) ->
 
 
 def _on_device(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.device.type == "jax"
+    return isinstance(value, torch.Tensor) and value.device.type == NAME
 
 
 def _access(tensor: torch.Tensor, writes: bool) -> _Access:

@@ -18,7 +18,7 @@ from .._jax import ArrayImpl
 from ..storage.access import to_memory_order
 from ..storage.placement import no_jax_trace, put
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of, covers_array
+from ..storage.tensors import NAME, cell_of, covers_array
 from ..trace.async_errors import raise_failed_assertions
 from ..trace.core import current_trace
 from ..trace.transfer import read
@@ -41,7 +41,7 @@ def are_on_host(values: Sequence[Any]) -> bool:
 
 
 def _is_on_host(tensor: torch.Tensor) -> bool:
-    if tensor.device.type != "jax":
+    if tensor.device.type != NAME:
         return False
     array: Any = cell_of(tensor).read()
     return array.__class__ is ArrayImpl and [device.platform for device in array.sharding.device_set] == ["cpu"]

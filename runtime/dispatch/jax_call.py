@@ -35,7 +35,7 @@ from .._torch.functorch import (
 from ..dtypes import numpy_dtype, torch_dtype
 from ..float32_products import float32_products
 from ..platforms import platform
-from ..storage.ordinals import device_index
+from ..storage.ordinals import NAME, device_index
 from ..storage.placement import put
 from ..storage.random import next_key
 from ..storage.tensors import wrap
@@ -157,7 +157,7 @@ def empty_results(function: Callable[..., Any], xs: Sequence[torch.Tensor]) -> l
     structs = [jax.ShapeDtypeStruct(shape_of(x), numpy_dtype(x.dtype)) for x in xs]
     with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
         made = jax.eval_shape(with_torch_dtypes(function, numpy_dtype(torch.get_default_dtype())), *structs)
-    device = xs[0].device if xs else "jax"
+    device = xs[0].device if xs else NAME
     return [torch.empty(s.shape, dtype=torch_dtype(s.dtype), device=device) for s in made]
 
 

@@ -25,7 +25,7 @@ from ..storage.avals import meshes
 from ..storage.placement import no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of, new_tensor, wrap
+from ..storage.tensors import NAME, cell_of, new_tensor, wrap
 from ..words import over_devices
 from .dtype_support import check_dtypes
 from .encode import NO_KEY, draw_key_for
@@ -197,7 +197,7 @@ def _devices(xs: Iterable[torch.Tensor]) -> int:
         return 1
     if not no_jax_trace() or is_traced(xs):
         return meshes.devices
-    shardings = [cell_of(unwrapped(x)).aval.sharding for x in xs if x.device.type == "jax"]
+    shardings = [cell_of(unwrapped(x)).aval.sharding for x in xs if x.device.type == NAME]
     return max((s.num_devices for s in shardings if s is not None), default=1)
 
 

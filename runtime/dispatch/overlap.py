@@ -11,7 +11,7 @@ from .._torch import pytree
 from ..storage.avals import LazyFill
 from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from .encode import EncodedCall
 from .pending import PendingArray
 from .signature import Signature
@@ -33,7 +33,7 @@ def overlaps(written: Sequence[torch.Tensor], reads: Sequence[Any]) -> Iterator[
     """For each tensor that may overlap a written one, yield its offset from that tensor in bytes, and whether the
     strides are equal: torch rejects unequal ones, even for axes of size 1, whose strides are not in keys."""
     tensors = [x for x in pytree.tree_leaves(reads) if isinstance(x, torch.Tensor)]
-    others = [*written, *(x for x in tensors if x.device.type == "jax")]  # others are 0-d CPU tensors
+    others = [*written, *(x for x in tensors if x.device.type == NAME)]  # others are 0-d CPU tensors
     for i, target in enumerate(written):
         memory, (start, end) = cell_of(target).memory, memory_span(target)
         for other in others[i + 1 :]:

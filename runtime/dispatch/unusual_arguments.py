@@ -15,7 +15,7 @@ from ..storage.avals import tensor_aval
 from ..storage.cell import Cell
 from ..storage.placement import put
 from ..storage.spec import Operand, TensorSpec, operand_of
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from ..trace.core import accepts_host_tensors
 from ..trace.transfer import upload, uploading
 from .operands import encode_number, located, starts_are_fixed, whole_operand
@@ -37,10 +37,10 @@ def not_of_device(name: str, slot: Argument, value: Any, index: int | None, wide
     if not isinstance(value, torch.Tensor):
         return encode_number(value, wide)
     device = value.device.type
-    if device == "jax":
+    if device == NAME:
         cell_of(value)  # raises: there is no cell
     if slot.written or device != "cpu" or (value.dim() and not accepts_host_tensors()):
-        raise mixed_devices(name, value, f"jax:{index or 0}")
+        raise mixed_devices(name, value, f"{NAME}:{index or 0}")
     part = whole_operand(tensor_aval(tuple(value.size()), value.dtype))
     if value.dim():
         return part, upload(value, None)

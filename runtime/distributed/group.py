@@ -45,7 +45,7 @@ def _of_device(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: JaxProcessGroup, *args: Any, **kwargs: Any) -> Any:
         tensor = next((t for t in map(_first, args) if isinstance(t, Tensor)), None)
         if tensor is not None and tensor.device.type == "cpu":
-            refuse_in_trace(f"{method.__name__} of a tensor on the CPU", "expected tensors on device jax")
+            refuse_in_trace(f"{method.__name__} of a tensor on the CPU", "expected tensors on the device")
             return getattr(self.host, method.__name__)(*args, **kwargs)
         return method(self, *args, **kwargs)
 
@@ -271,12 +271,7 @@ class JaxProcessGroup(GroupBase):
         return self._exchange(flat, sent, received, outputs, finish)
 
     def _exchange(
-        self,
-        flat: jax.Array,
-        sent: list[int],
-        received: list[int],
-        result: Any,
-        finish: Callable[[jax.Array], None],
+        self, flat: jax.Array, sent: list[int], received: list[int], result: Any, finish: Callable[[jax.Array], None]
     ) -> CollectiveWork:
         """An all-to-all of parts of different sizes: the ranks exchange the sizes, then rows of equal width.
 
@@ -302,12 +297,7 @@ class JaxProcessGroup(GroupBase):
         return self._submit(job, result, lambda: describe("all_to_all", [flat], sent=sent, received=received))
 
     def _exchange_in_trace(
-        self,
-        flat: jax.Array,
-        sent: list[int],
-        received: list[int],
-        result: Any,
-        finish: Callable[[jax.Array], None],
+        self, flat: jax.Array, sent: list[int], received: list[int], result: Any, finish: Callable[[jax.Array], None]
     ) -> CollectiveWork:
         """An all-to-all within a program: of equal parts, or a permutation in which each rank sends to one other.
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch.distributed import ProcessGroup
 
+from .._torch import NAME
 from .._torch.distributed import host_group
 from ..functional.detach import PureTrace
 from ..storage.avals import meshes
@@ -122,7 +123,7 @@ class GroupBase(ProcessGroup):
 
     @property
     def _device_types(self) -> list[torch.device]:
-        return [torch.device("jax"), torch.device("cpu")]
+        return [torch.device(NAME), torch.device("cpu")]
 
     @property  # type: ignore[misc]
     def bound_device_id(self) -> None:

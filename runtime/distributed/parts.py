@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
+from .._torch import NAME
 from ..storage.placement import put
 
 Tensor = torch.Tensor
@@ -69,5 +70,5 @@ def expect_dtypes(name: str, tensors: Sequence[Tensor], like: Tensor) -> None:
     for tensor in tensors:
         if tensor.dtype is not like.dtype:
             raise ValueError(f"{name}: got tensors of {tensor.dtype} and {like.dtype}; expected one dtype")
-        if tensor.device.type != "jax":
-            raise ValueError(f"{name}: got a tensor on {tensor.device} beside one on {like.device}; expected jax")
+        if tensor.device.type != NAME:
+            raise ValueError(f"{name}: got a tensor on {tensor.device} beside one on {like.device}; expected {NAME}")

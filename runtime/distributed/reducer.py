@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from .. import patches
+from .._torch import NAME
 
 _static_graph: ContextVar[bool] = ContextVar("_static_graph", default=False)  # of the reducer that DDP is creating
 _PLACE_OF_FIND_UNUSED, _PLACE_OF_NAMES = 1, 3  # positions in `rest` below
@@ -39,7 +40,7 @@ def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
             if ddp._comm_hooks:
                 raise NotImplementedError(
                     "DistributedDataParallel: _set_static_graph() after register_comm_hook() is not supported for "
-                    "parameters on device 'jax'; expected DistributedDataParallel(..., static_graph=True)"
+                    f"parameters on device {NAME!r}; expected DistributedDataParallel(..., static_graph=True)"
                 )
             ddp._ddp_init_helper(*arguments, True)
             ddp.reducer._set_static_graph()
@@ -52,7 +53,7 @@ def _with_parameter_of_the_host(plain: Any) -> Callable[..., Any]:
         expect_sparse_gradients: Sequence[bool],
         *rest: Any,
     ) -> Any:
-        if params[0].device.type != "jax":
+        if params[0].device.type != NAME:
             return plain(params, bucket_indices, bucket_size_limits, process_group, expect_sparse_gradients, *rest)
         if rest[_PLACE_OF_FIND_UNUSED] or _static_graph.get():
             params = [torch.nn.Parameter(torch.zeros(1, device="cpu")), *params]

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
 from .._torch.distributed import permute_tensor, sequence_is_balanced
 from .._torch.fake import FakeTensor, FunctionalTensor
 from ..trace.core import current_trace
@@ -28,7 +29,7 @@ def _applies(query: Tensor, key: Tensor, is_causal: bool) -> bool:
     return (
         (current_trace() is not None or isinstance(query, (FakeTensor, FunctionalTensor)))  # AOTAutograd's trace
         and is_causal
-        and query.device.type == "jax"
+        and query.device.type == NAME
         and query.shape[_SEQUENCE] == key.shape[_SEQUENCE]
     )
 

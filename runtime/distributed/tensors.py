@@ -8,7 +8,7 @@ import jax
 import torch
 
 from ..aten.memory import copy
-from ..storage.tensors import cell_of, covers_array, wrap
+from ..storage.tensors import NAME, cell_of, covers_array, wrap
 from ..trace.core import current_trace, user_line
 from ..trace.transfer import read
 
@@ -23,7 +23,7 @@ def array_of(tensor: torch.Tensor, name: str) -> jax.Array:
     if tensor.layout is not torch.strided:
         raise NotImplementedError(f"{name}: layout {tensor.layout} is not supported; convert with .to_dense()")
     if cell_of(tensor).index:
-        raise RuntimeError(f"{name}: the tensor is on {tensor.device}; expected jax:0, the one device of this rank")
+        raise RuntimeError(f"{name}: the tensor is on {tensor.device}; expected {NAME}:0, the one device of this rank")
     return read(tensor)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from .. import patches
+from .._torch import NAME
 from ..trace.core import current_trace
 
 dist: Any = torch.distributed
@@ -22,7 +23,7 @@ Tensor = torch.Tensor
 def _traced(plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
     @functools.wraps(plain)
     def forward(ctx: Any, input: Tensor, *args: Any) -> Tensor:
-        if current_trace() is None or input.device.type != "jax" or not input.numel():
+        if current_trace() is None or input.device.type != NAME or not input.numel():
             return plain(ctx, input, *args)
         return _forward(ctx, input, *args)
 

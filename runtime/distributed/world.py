@@ -64,7 +64,7 @@ def _join(store: Any, rank: int, size: int, timeout: timedelta) -> Peers:
     if backends_are_initialized():
         raise RuntimeError(
             "init_process_group: JAX has started in this process and cannot join others any more; expected the call "
-            'before the first tensor on device "jax" and the first JAX computation'
+            "before the first tensor on the device and the first JAX computation"
         )
     if rank == 0:
         service, own = start_coordinator(size)

@@ -23,7 +23,7 @@ from torch.utils.checkpoint import CheckpointFunction
 from .._torch.autograd import defines_setup_context
 from .._torch.functorch import are_transforms_active
 from ..patches import ScopedPatches
-from ..storage.tensors import cell_of, wrap
+from ..storage.tensors import NAME, cell_of, wrap
 from ..trace.core import current_trace
 from ..trace.transfer import array_index, read
 from .detach import PureTrace
@@ -199,7 +199,7 @@ def _inexact(x: torch.Tensor) -> bool:
 
 
 def _traceable(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.device.type == "jax" and value.layout is torch.strided
+    return isinstance(value, torch.Tensor) and value.device.type == NAME and value.layout is torch.strided
 
 
 def _is_traced(value: Any) -> bool:

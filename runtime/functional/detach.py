@@ -129,7 +129,7 @@ def detach(tensor: Any) -> Any:
         if functorch.is_batched(tensor):
             return functorch.wrap_for_vmap(inner, functorch.batch_axis_of(tensor), level)
         return functorch.wrap_for_grad(inner, level)
-    if tensor.device.type != "jax" or tensor.layout is not torch.strided:
+    if tensor.device.type != NAME or tensor.layout is not torch.strided:
         return tensor
     cell = cell_of(tensor)
     whole = new_tensor(DetachedCell(cell), cell.shape, torch_dtype(cell.dtype))
@@ -195,7 +195,7 @@ def _without_views(result: Any, source: torch.Tensor) -> Any:
     if isinstance(result, (list, tuple)) and any(isinstance(r, torch.Tensor) for r in result):
         parts = [_without_views(r, source) for r in result]
         return parts if isinstance(result, list) else type(result)(parts)
-    if not isinstance(result, torch.Tensor) or result is source or result.device.type != "jax":
+    if not isinstance(result, torch.Tensor) or result is source or result.device.type != NAME:
         return result
     shares = _storage(result) is _storage(source)
     return detach(result) if shares and not isinstance(cell_of(unwrapped(result)), DetachedCell) else result

@@ -8,4 +8,6 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("ACCELERATE_TORCH_DEVICE", "jax")
+from .._torch import NAME
+
+os.environ.setdefault("ACCELERATE_TORCH_DEVICE", NAME)

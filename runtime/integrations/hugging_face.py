@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from .. import patches
+from .._torch import NAME
 
 _VARIABLE = "ACCELERATE_TORCH_DEVICE"
 
@@ -36,7 +37,7 @@ def _is_chosen() -> bool:
     from accelerate import PartialState
 
     device = PartialState._shared_state.get("device") or os.environ.get(_VARIABLE, "cpu")
-    return torch.device(device).type == "jax"
+    return torch.device(device).type == NAME
 
 
 def _with_fp16(plain: Callable[..., None]) -> Callable[..., None]:
@@ -68,7 +69,7 @@ def _with_notice(plain: Callable[[Any], None]) -> Callable[[Any], None]:
     @functools.wraps(plain)
     def set_device(self: Any) -> None:
         told = self.device is not None  # chosen by the variable
-        if self._cpu and told and self.device.type == "jax":  # `cpu=True` in the program says more than the variable
+        if self._cpu and told and self.device.type == NAME:  # `cpu=True` in the program says more than the variable
             self.device = None
         plain(self)
         if self.device.type == "cpu" and not (told or self._cpu):
@@ -97,7 +98,7 @@ def _with_bf16(plain: Callable[[], bool]) -> Callable[[], bool]:
 def tell_of_device(library: str, how: str, cpu: str) -> None:
     """Warn once that a trainer chose the CPU although the device exists."""
     warnings.warn(
-        f'{library} trains on the CPU, although device "jax" exists: {how} chooses the device, '
+        f'{library} trains on the CPU, although device "{NAME}" exists: {how} chooses the device, '
         f"and {cpu} the CPU without this warning",
         stacklevel=4,
     )

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from .. import patches
+from .._torch import NAME
 from .hugging_face import tell_of_device
 from .lightning_step import compiled_strategy
 
@@ -69,7 +70,7 @@ def install(module: str) -> None:
             wanted = getattr(self, family.precision)
             given = getattr(self, family.precision_plugin)
             if given is None and _is_ours(self) and wanted in ("16-mixed", "bf16-mixed"):
-                return importlib.import_module(f"{family.root}.plugins.precision").MixedPrecision(wanted, "jax")
+                return importlib.import_module(f"{family.root}.plugins.precision").MixedPrecision(wanted, NAME)
             return plain(self)
 
         return check
@@ -98,21 +99,21 @@ def _accelerator(family: Family) -> Any:
         """One device of JAX."""
 
         def setup_device(self, device: torch.device) -> None:
-            if device.type != "jax":
-                raise ValueError(f"JaxAccelerator: the strategy is for device {device}; expected one of type jax")
+            if device.type != NAME:
+                raise ValueError(f"JaxAccelerator: the strategy is for device {device}; expected one of type {NAME}")
 
         def teardown(self) -> None:
             pass
 
         def get_device_stats(self, device: Any) -> dict[str, Any]:
-            return {"memory_allocated": torch.jax.memory_allocated(device)}
+            return {"memory_allocated": torch.accelerator.memory_allocated(device)}
 
         @staticmethod
         def parse_devices(devices: Any) -> list[int]:
             """The ordinals of the devices: one, given as 1, "1", [ordinal] or "ordinal,"."""
             if isinstance(devices, str):
                 devices = [int(d) for d in devices.split(",") if d] if "," in devices else int(devices)
-            found = list(range(torch.jax.device_count())) if devices == -1 else devices
+            found = list(range(torch.accelerator.device_count())) if devices == -1 else devices
             ordinals = list(range(found)) if isinstance(found, int) else list(found)
             if len(ordinals) != 1:
                 raise ValueError(
@@ -123,7 +124,7 @@ def _accelerator(family: Family) -> Any:
 
         @staticmethod
         def get_parallel_devices(devices: list[int]) -> list[torch.device]:
-            return [torch.device("jax", ordinal) for ordinal in devices]
+            return [torch.device(NAME, ordinal) for ordinal in devices]
 
         @staticmethod
         def auto_device_count() -> int:
@@ -148,7 +149,7 @@ def _strategy(family: Family) -> Any:
 
         strategy_name = "jax"
 
-        def __init__(self, device: Any = "jax:0", **options: Any) -> None:
+        def __init__(self, device: Any = f"{NAME}:0", **options: Any) -> None:
             super().__init__(device, **options)
 
         @property

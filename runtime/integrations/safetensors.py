@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from .. import patches
-from ..storage.ordinals import device_index
+from ..storage.ordinals import NAME, device_index
 
 
 def install(module: str) -> None:
@@ -24,7 +24,7 @@ def install(module: str) -> None:
 def _by_name(plain: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(plain)
     def load_file(filename: Any, device: Any = "cpu", **options: Any) -> Any:
-        if isinstance(device, (str, torch.device)) and str(device).startswith("jax"):
+        if isinstance(device, (str, torch.device)) and str(device).startswith(NAME):
             device = device_index(device)
         return plain(filename, device, **options)
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from .._torch import pytree
+from .._torch import NAME, pytree
 from .._torch.frames import assume_constant
 from ..dispatch.jax_call import FunctionLease, call, empty_results
 from ..dtypes import numpy_dtype
@@ -140,8 +140,8 @@ def _eager(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
                 key, leaf = _Key(jax.random.key_impl(leaf)), jax.random.key_data(leaf)
             leaf = from_jax(leaf)
         tensor = isinstance(leaf, torch.Tensor)
-        if tensor and leaf.device.type != "jax":
-            raise RuntimeError(f"call_jax: got a tensor on {leaf.device}; expected device jax: tensor.to('jax')")
+        if tensor and leaf.device.type != NAME:
+            raise RuntimeError(f"call_jax: got a tensor on {leaf.device}; expected device {NAME}: tensor.to({NAME!r})")
         if tensor:
             xs.append(leaf)
         form.append(key if tensor else _Static(leaf))

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import torch
 from torch import nn
 
+from .._torch import NAME
 from ..trace.transfer import from_jax
 from .calls import call_jax
 from .remat import draw_key_if_possible, write_buffers
@@ -39,7 +40,7 @@ class JaxModule(nn.Module):
         """The result of the JAX module, with tensors in place of arrays."""
         params, buffers = dict(self.named_parameters()), dict(self.named_buffers())
         now = [params[n] if n in params else buffers[n].detach().clone() for n in self._calls.names]
-        key = draw_key_if_possible(torch.device("jax")) if self.training else None
+        key = draw_key_if_possible(torch.device(NAME)) if self.training else None
         outputs, new = call_jax(self._calls.now(self.training), now, key, args, kwargs)
         write_buffers({n: buffers[n] for n in new}, new)
         return outputs

@@ -10,6 +10,7 @@ import jax
 import torch
 from torch import nn
 
+from .._torch import NAME
 from ..dispatch.jax_call import draw_key_tensor as new_key
 from ..errors import TraceError
 from ..functional.keys import inherited_key, keys_from, refuse_draw
@@ -62,7 +63,7 @@ def checkpoint(
             once = over_arrays(remat, functools.partial(_run, function, key))
             return from_jax(once(*to_jax((args, kwargs))))
         if policy is not None:
-            return call_jax(by_jax, draw_key_if_possible(torch.device("jax")), args, kwargs)
+            return call_jax(by_jax, draw_key_if_possible(torch.device(NAME)), args, kwargs)
         from torch.utils.checkpoint import checkpoint as torchs
 
         return torchs(function, *args, use_reentrant=False, **kwargs)
@@ -109,7 +110,7 @@ class TransformedModule:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         params, buffers, now = parameters_and_buffers(self.module)
-        key = draw_key_if_possible(next((t.device for t in (*params.values(), *buffers.values())), torch.device("jax")))
+        key = draw_key_if_possible(next((t.device for t in (*params.values(), *buffers.values())), torch.device(NAME)))
         outputs, new = call_jax(self.functions.now(), params, now, key, args, kwargs)
         write_buffers(buffers, new)
         return outputs

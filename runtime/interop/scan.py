@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import torch
 from torch import nn
 
+from .._torch import NAME
 from .calls import call_jax
 from .functional_module import FunctionalModule, FunctionsByMode
 from .remat import draw_key_if_possible, parameters_and_buffers, write_buffers
@@ -67,8 +68,10 @@ class ScannedModule(nn.Module):
             for (owner, name, parts), tensors in zip(
                 _places(self.layer), zip(*map(_tensors, stack), strict=True), strict=True
             ):
-                if any(t.device.type != "jax" for t in tensors):
-                    raise RuntimeError(f"ScannedModule: a layer is on {tensors[0].device}; expected layers.to('jax')")
+                if any(t.device.type != NAME for t in tensors):
+                    raise RuntimeError(
+                        f"ScannedModule: a layer is on {tensors[0].device}; expected layers.to({NAME!r})"
+                    )
                 if len({id(t) for t in tensors}) < len(tensors):
                     raise ValueError(f"ScannedModule: layers share {name}; expected parameters of their own")
                 stacked = torch.stack(list(tensors))
@@ -86,7 +89,7 @@ class ScannedModule(nn.Module):
         """
         params, buffers, now = parameters_and_buffers(self.layer)
         key = draw_key_if_possible(
-            next(t.device for t in (*params.values(), *buffers.values(), torch.empty(0, device="jax")))
+            next(t.device for t in (*params.values(), *buffers.values(), torch.empty(0, device=NAME)))
         )
         x, new = call_jax(self._functions.now(), params, now, key, x, args, kwargs)
         write_buffers(buffers, new)

@@ -29,7 +29,7 @@ from ..sharding.initialize import give_values, named_tensors
 from ..sharding.rules import Rules, spec_of
 from ..storage.avals import LazyFill, aval_of, meshes
 from ..storage.cell import Cell
-from ..storage.tensors import cell_of, covers_array, new_tensor
+from ..storage.tensors import NAME, cell_of, covers_array, new_tensor
 from ..trace.data_swaps import swap
 
 
@@ -89,9 +89,9 @@ class StandIns(ExitStack):
         self._lay_out(cell, where, name)
 
     def _argument(self, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.device.type not in ("meta", "jax"):
+        if tensor.device.type not in ("meta", NAME):
             raise ValueError(
-                f"an argument of shape {[*tensor.shape]} is on {tensor.device}; expected the device 'meta' or 'jax'"
+                f"an argument of shape {[*tensor.shape]} is on {tensor.device}; expected the device 'meta' or {NAME!r}"
             )
         given = tensor if _is_on_device(tensor) else self._stand_in(tensor).requires_grad_(tensor.requires_grad)
         self._place(given, "an argument", PartitionSpec(*[*self.batch][: tensor.dim()]))
@@ -147,7 +147,7 @@ def bytes_of_optimizers(step: Any) -> int:
 
 
 def _is_on_device(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.device.type == "jax"
+    return isinstance(value, torch.Tensor) and value.device.type == NAME
 
 
 def _shard_bytes(tensor: torch.Tensor) -> int:

@@ -10,6 +10,7 @@ import torch
 from jax.sharding import Mesh
 from torch import nn
 
+from .._torch import NAME
 from ..functional.pure import run_pure
 from ..storage import random
 from ..trace.data_swaps import swap
@@ -56,7 +57,7 @@ def initialize(build: Callable[[], nn.Module], rules: Rules, mesh: Mesh | None =
 
     def make() -> list[torch.Tensor]:
         nonlocal end
-        with torch.device("jax"):
+        with torch.device(NAME):
             made = [tensor.detach() for _, tensor, _ in named_tensors(build())]
         end = position()
         return made

@@ -15,7 +15,7 @@ from ..storage.cell import Cell
 from ..storage.layout import axes_in_memory, lay_out, permuted
 from ..storage.placement import inverse_permutation, without_explicit_axes
 from ..storage.spec import TensorSpec
-from ..storage.tensors import cell_of, new_tensor
+from ..storage.tensors import NAME, cell_of, new_tensor
 from ..trace.core import current_trace
 from ..trace.transfer import overwrite, read
 from .checks import named_sharding
@@ -89,8 +89,8 @@ def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
     def move(tensor: torch.Tensor) -> torch.Tensor:
         sharding = placed.get(id(tensor))
         if sharding is None:  # `Module._apply` first tries the conversion on an empty tensor
-            return tensor.to("jax")
-        if tensor.device.type == "jax":
+            return tensor.to(NAME)
+        if tensor.device.type == NAME:
             if not lay_out(tensor, sharding):
                 raise ValueError(f"tenax.shard: a tensor of shape {[*tensor.shape]} is a part of its storage; clone it")
             return tensor
@@ -134,8 +134,10 @@ def sharding_of(x: Any) -> Any:
     """
     if isinstance(x, nn.Module):
         return {name: sharding_of(t) for name, t in (*x.named_parameters(), *x.named_buffers())}
-    if not isinstance(x, torch.Tensor) or x.device.type != "jax":
-        raise TypeError(f"tenax.sharding_of: got a {type(x).__name__}; expected a tensor of device 'jax' or a module")
+    if not isinstance(x, torch.Tensor) or x.device.type != NAME:
+        raise TypeError(
+            f"tenax.sharding_of: got a {type(x).__name__}; expected a tensor of device {NAME!r} or a module"
+        )
     cell = cell_of(x)
     order, sharding = axes_in_memory(cell, TensorSpec.of(x)), cell.aval.sharding
     if order is not None and isinstance(sharding, NamedSharding):

@@ -100,7 +100,7 @@ def add(self: Tensor, other: Tensor, *, alpha: Any = 1, meta: ResultMeta) -> Ten
     both = self.is_coalesced() and other.is_coalesced()
     if left.dim() != right.dim():
         raise NotImplementedError(
-            f"add: tensors with sparse_dim {self.sparse_dim()} and {other.sparse_dim()} on device 'jax'; "
+            f"add: tensors with sparse_dim {self.sparse_dim()} and {other.sparse_dim()} on this device; "
             "expected equal ones; convert one of them with .to_dense().to_sparse(sparse_dim)"
         )
     indices = torch.cat([self._indices(), other._indices()], 1)
@@ -168,7 +168,7 @@ def _intersection(self: Tensor, other: Tensor, meta: ResultMeta) -> Tensor:
     if n != other.sparse_dim() or self.shape != other.shape:
         raise NotImplementedError(
             f"mul: sparse tensors of shapes {list(self.shape)} and {list(other.shape)} with sparse_dim {n} and "
-            f"{other.sparse_dim()} on device 'jax'; expected equal ones; convert one of them with .to_dense()"
+            f"{other.sparse_dim()} on this device; expected equal ones; convert one of them with .to_dense()"
         )
     pattern, factor = (other, self) if self.is_coalesced() else (self, other.coalesce())
     size = self.shape[:n]

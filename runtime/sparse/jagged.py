@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from .._torch import NAME
 from .._torch.nested import check_attention, ragged_dimension
 
 
@@ -35,7 +36,7 @@ def jagged_scaled_dot_product_attention(
     options: dict[str, Any] = {"dropout_p": dropout_p, "scale": scale, "enable_gqa": enable_gqa}
     check_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     same_rows = query.offsets() is key.offsets()
-    if query.device.type != "jax" or (query.dim(), ragged_dimension(query)) != (4, 2) or (is_causal and not same_rows):
+    if query.device.type != NAME or (query.dim(), ragged_dimension(query)) != (4, 2) or (is_causal and not same_rows):
         return plain(query, key, value, attn_mask, is_causal=is_causal, **options)
     q, k, v = (x.transpose(1, 2).to_padded_tensor(0.0).transpose(1, 2) for x in (query, key, value))
     queries, keys, lengths = q.shape[2], k.shape[2], key.offsets().diff()

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-NAME = "jax"
-NAMES = {NAME}  # device types that mean this device, with those of compatibility layers
+from .._torch import NAME as NAME
 
+NAMES = {NAME}  # device types that mean this device, with those of compatibility layers
 
 _thread = threading.local()
 
@@ -49,10 +49,10 @@ def device_index(device: Any = None) -> int:
     else:
         device = device if device.__class__ is torch.device else torch.device(device)
         if device.type not in NAMES:
-            raise RuntimeError(f"torch.jax: Expected a jax device, but got: {device}")
+            raise RuntimeError(f"torch.{NAME}: Expected a {NAME} device, but got: {device}")
         index = current_index() if device.index is None else device.index
     if index and not 0 <= index < device_count():
         raise RuntimeError(
-            f"jax error: invalid device ordinal {index}; expected 0 <= index < {device_count()}: {jax_devices()}"
+            f"{NAME} error: invalid device ordinal {index}; expected 0 <= index < {device_count()}: {jax_devices()}"
         )
     return index

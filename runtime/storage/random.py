@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._torch import NAME
 from ..errors import TraceError
 
 _MASK = (1 << 32) - 1
@@ -57,16 +58,16 @@ def seed() -> int:
 def initial_seed() -> int:
     """The seed in use; TraceError in a trace, which does not know it."""
     if drawing.stream is not None and drawing.stream.draws is not None:
-        raise TraceError("torch.jax.initial_seed() in a traced function: expected it to be read outside")
+        raise TraceError(f"torch.{NAME}.initial_seed() in a traced function: expected it to be read outside")
     return _stream().seed
 
 
-def get_rng_state(device: Any = "jax") -> torch.Tensor:
+def get_rng_state(device: Any = NAME) -> torch.Tensor:
     """A CPU uint8 tensor of 16 bytes: seed and offset."""
     return torch.frombuffer(bytearray(np.array(state(), np.uint64).tobytes()), dtype=torch.uint8)
 
 
-def set_rng_state(state: torch.Tensor, device: Any = "jax") -> None:
+def set_rng_state(state: torch.Tensor, device: Any = NAME) -> None:
     """Restore a state that `get_rng_state` returned.
 
     Raises:

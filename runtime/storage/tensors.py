@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import torch
 
+from .._torch import NAME as NAME
 from .._torch.tensors import create_empty_tensor, meta_as_strided
 from ..dtypes import torch_dtype
 from .avals import LazyFill, array_shape, contiguous_strides, tensor_aval
@@ -23,9 +24,9 @@ def cell_of(tensor: torch.Tensor) -> Cell:
         return tensor.untyped_storage().cell  # type: ignore[attr-defined]
     except AttributeError:
         pass
-    if tensor.device.type != "jax":
-        raise RuntimeError(f"expected a tensor on device jax, got one on {tensor.device}")
-    raise RuntimeError("this jax tensor has no storage: it was made outside tenax (by C++ code or a copied handle)")
+    if tensor.device.type != NAME:
+        raise RuntimeError(f"expected a tensor on device {NAME}, got one on {tensor.device}")
+    raise RuntimeError(f"this {NAME} tensor has no storage: it was made outside tenax (by C++ code or a copied handle)")
 
 
 def wrap(array: jax.Array, index: int = 0) -> torch.Tensor:

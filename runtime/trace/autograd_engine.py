@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from .. import patches
+from .._torch import NAME
 from .._torch.autograd import ENGINE_CLASS
 from ..storage.avals import meshes
 from . import device_guard
@@ -48,7 +49,7 @@ class Engine(ENGINE_CLASS):  # type: ignore[misc]
         return self._run(tensors, *args, **kwargs)
 
     def _run(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        ours = any(t.device.type == "jax" for t in tensors if isinstance(t, torch.Tensor))
+        ours = any(t.device.type == NAME for t in tensors if isinstance(t, torch.Tensor))
         _depth.backward += ours
         _depth.begun += ours
         try:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from .._torch import NAME
 from .._torch.constraints import Symmetric
 from ..patches import ScopedPatches
 from .async_errors import Assertion
@@ -28,7 +29,7 @@ _OUT_OF_RANGE = "an argument of a distribution is out of its range"
 
 
 def _is_unknown(tensor: Tensor) -> bool:
-    return current_trace() is not None and tensor.device.type == "jax" and is_unknown(read(tensor))
+    return current_trace() is not None and tensor.device.type == NAME and is_unknown(read(tensor))
 
 
 def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,7 +143,7 @@ def _of_lengths(plain: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Tensor:
         lengths = input_lengths, target_lengths
         trace = current_trace()
-        of_each_call = trace is not None and trace.lifts and log_probs.device.type == "jax"
+        of_each_call = trace is not None and trace.lifts and log_probs.device.type == NAME
         hidden = all(isinstance(n, Tensor) for n in lengths) and (of_each_call or any(map(_is_unknown, lengths)))
         if not hidden or reduction not in ("none", "mean", "sum"):
             return plain(log_probs, targets, *lengths, blank, reduction, zero_infinity)
@@ -194,7 +195,7 @@ def _inverted(plain: Callable[..., Any]) -> Callable[..., Any]:
     """`invert_permutation` of packed sequences: a permutation computed from lengths on the CPU stays known."""
 
     def invert(permutation: Any) -> Any:
-        if permutation is None or permutation.device.type != "jax" or is_unknown(read(permutation)):
+        if permutation is None or permutation.device.type != NAME or is_unknown(read(permutation)):
             return plain(permutation)
         return torch.from_numpy(np.argsort(np.asarray(read(permutation)))).to(permutation.device)
 

@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 from .._torch import pytree
 from .._torch.functorch import unwrapped
 from ..errors import TraceError
-from ..storage.tensors import cell_of, wrap
+from ..storage.tensors import NAME, cell_of, wrap
 from .core import is_unknown, user_line
 from .listed_masks import axes_of, with_listed_masks
 from .masked_indexing import get_masked, set_masked
@@ -185,7 +185,7 @@ def _tensor(part: Any) -> Any:
 
 
 def _is_unknown_index(part: Any) -> bool:
-    if not isinstance(part, torch.Tensor) or part.dim() or part.device.type != "jax":
+    if not isinstance(part, torch.Tensor) or part.dim() or part.device.type != NAME:
         return False
     if part.dtype in MASKS or part.is_floating_point() or part.is_complex():
         return False

@@ -18,7 +18,7 @@ from .._torch.functorch import unwrapped
 from .._torch.modes import TorchDispatchMode
 from ..errors import TraceError
 from ..kernels.mask import FIXED
-from ..storage.tensors import cell_of
+from ..storage.tensors import NAME, cell_of
 from .core import is_unknown, user_line
 from .masked_writes import MASKS, row_of_places, rows_in_order
 from .transfer import read
@@ -86,7 +86,7 @@ def _at_mask(x: torch.Tensor, index: tuple[Any, ...]) -> tuple[torch.Tensor, tor
 
 def is_unknown_mask(part: Any) -> bool:
     """Whether a part of an index is a mask with axes, on the device, whose value a trace does not know."""
-    if not isinstance(part, torch.Tensor) or part.dtype not in MASKS or not part.dim() or part.device.type != "jax":
+    if not isinstance(part, torch.Tensor) or part.dtype not in MASKS or not part.dim() or part.device.type != NAME:
         return False
     return is_unknown(cell_of(unwrapped(part)).content)
 
@@ -148,7 +148,7 @@ class ChosenRows(torch.Tensor):
             if value.places is not self.places or value.row_axes != self.row_axes:
                 raise _refused(self.line)
             return value.rows
-        if value.device.type != "jax":
+        if value.device.type != NAME:
             return value
         if not value.dim():
             if not (value.is_floating_point() or value.is_complex()):

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..storage.layout import lay_out
-from ..storage.tensors import cell_of, covers_array
+from ..storage.tensors import NAME, cell_of, covers_array
 
 
 def placed_gradients(
@@ -42,14 +42,14 @@ def placed_gradients(
 def _placing(sharding: Any) -> Any:
     def place(gradients: tuple[Any, ...]) -> None:
         for gradient in gradients:
-            if gradient is not None and gradient.device.type == "jax" and gradient.layout is torch.strided:
+            if gradient is not None and gradient.device.type == NAME and gradient.layout is torch.strided:
                 lay_out(gradient, sharding)
 
     return place
 
 
 def _sharding(leaf: torch.Tensor) -> Any:
-    if leaf.device.type != "jax" or leaf.layout is not torch.strided:
+    if leaf.device.type != NAME or leaf.layout is not torch.strided:
         return None
     try:
         cell = cell_of(leaf)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import jax
 import torch
 
+from .._torch import NAME
 from ..errors import TraceError
 from ..storage.avals import LazyFill
 from ..storage.cell import Cell
@@ -86,7 +87,7 @@ class Trace:
 
     def moving(self, tensor: torch.Tensor) -> None:
         """Save the data of a tensor that is about to be replaced."""
-        if self.lifts and id(tensor) not in self.moved and tensor.device.type == "jax":
+        if self.lifts and id(tensor) not in self.moved and tensor.device.type == NAME:
             self.moved[id(tensor)] = MovedTensor(tensor, tensor.detach(), user_line())
 
     def reshaping(self, tensor: torch.Tensor) -> None:

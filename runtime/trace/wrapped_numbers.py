@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from .._torch import NAME
 from .._torch.modes import TorchDispatchMode
 from .._torch.operators import TO_COPY
 from ..patches import ScopedPatches
@@ -31,7 +32,7 @@ class WrappedNumbers(TorchDispatchMode):
         kwargs = kwargs or {}
         if func is TO_COPY and type(args[0]) in SYMBOLIC_TYPES:
             number: Any = args[0]
-            return torch.full((), number, dtype=kwargs.get("dtype"), device="jax")
+            return torch.full((), number, dtype=kwargs.get("dtype"), device=NAME)
         if computes_on_host(args, kwargs, only=True):
             args, kwargs = [_known(x) for x in args], {k: _known(x) for k, x in kwargs.items()}
         return func(*args, **kwargs)

@@ -30,12 +30,7 @@ class EagerProgram:
 
     observer: ClassVar[Callable[..., Any] | None] = None  # of metrics: makes the function that runs a program
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        key: str | None,
-        donated: tuple[int, ...],
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], key: str | None, donated: tuple[int, ...]) -> None:
         self.function, self.key, self.donated = function, key, donated
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None

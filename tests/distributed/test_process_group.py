@@ -52,7 +52,7 @@ def started(function: str, **environment: str) -> subprocess.Popen[str]:
 def test_a_process_that_has_used_jax_is_a_group_of_one_rank_and_cannot_join_others() -> None:
     output, errors = started("late").communicate(timeout=60)
     assert output == "alone [1.0, 1.0]\n"
-    assert "expected the call before the first tensor on device" in errors
+    assert "expected the call before the first tensor on the device" in errors
 
 
 def test_the_processes_that_jax_detects_are_a_group() -> None:

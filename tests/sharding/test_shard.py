@@ -252,18 +252,6 @@ def test_checkpoints_and_state_dicts_keep_shardings(tmp_path: Any) -> None:
     assert specs(third) == specs(model)
 
 
-def test_torchax_shards_models() -> None:
-    found = torchax.mesh_util.Mesh.fsdp_mesh().initialize_model_sharded(nn.Linear, (16, 8))
-    assert len(found.weight.detach().jax().addressable_shards) == 8
-    assert spec(found.weight.detach()) == P("fsdp")
-    sharder = torchax.mesh_util.SingleAxisSharder("fsdp", 4)
-    assert sharder("w", torch.ones(10, 20, 30)) == P(None, "fsdp", None)
-    with pytest.raises(AssertionError, match=r"w of shape .*no dimension is a multiple of 4"):
-        sharder("w", torch.ones(3))
-    mine = torchax.mesh_util.Mesh(Mesh(np.array(jax.devices()), ("rows",)))
-    assert spec(mine.shard_model(nn.Linear(8, 8)).weight.detach()) == P("rows")
-
-
 @pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit])
 def test_torchax_marks_and_jits_with_shardings(kind: AxisType) -> None:
     at = NamedSharding(mesh(kind), P("data"))

@@ -10,13 +10,13 @@ import torch
 
 from ...dtypes import numpy_dtype
 from ...interop.calls import call_jax
+from ..statistics import count
 from .backends import get_mat_mul_precision, set_mat_mul_precision
 from .core.xla_model import get_rng_state, lowered, set_rng_state, unlazy
 from .debug import metrics
 from .devices import wait_device_ops, xla_devices, xla_real_devices
 from .distributed.spmd.xla_sharded_tensor import sharding_on_mesh, xla_text
 from .ordinals import local_device_count, xla_device
-from .statistics import count
 from .steps import end_step
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from . import device_type, process, statistics
+from .. import statistics
+from . import device_type, process
 from ._internal import tpu as tpu
 from .alias import install as install
 from .core import xla_model as xm  # noqa: F401

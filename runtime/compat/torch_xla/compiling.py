@@ -12,7 +12,7 @@ from ..._jit.explain import explain
 from ..._jit.jitted import jit
 from ..._lazy.mode import lazy, own_tape
 from ..._lazy.programs import Runs, TapeProgram
-from .statistics import executed
+from ..statistics import executed
 from .steps import end_step
 
 

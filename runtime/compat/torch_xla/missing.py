@@ -1,6 +1,7 @@
 """Names of PyTorch/XLA that tenax lacks: they can be imported, and raise where they are used.
 
-The rows "not" of `table.py` list them. A module that has only such names is created from the table.
+The rows "not" of `table.py` list them. A module that has only such names is created from the table. `REEXPORTS` lists
+the modules that have names of others.
 """
 
 from __future__ import annotations
@@ -13,28 +14,40 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from ..alias import Reexports, Table, refused
+
 HOME = __package__
 PUBLIC = "torch_xla"
-
-
-class _Refuses(type):
-    """The class of a name that raises NotImplementedError when it is called or asked for an attribute."""
-
-    message: str
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(cls.message)
-
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__"):  # libraries look for protocols
-            raise AttributeError(name)
-        raise NotImplementedError(cls.message)
-
-
-@cache
-def _refused(path: str, instead: str) -> _Refuses:
-    message = f"{path}: tenax lacks this name of PyTorch/XLA; expected {instead.replace('`', '')}"
-    return _Refuses(path.rpartition(".")[2], (), {"message": message, "__doc__": message, "__module__": HOME})
+_CHECKPOINTS = f"{HOME}.experimental.distributed_checkpoint"
+REEXPORTS: Table = {
+    f"{HOME}._dynamo.dynamo_bridge": {
+        ".core.dynamo_bridge": "extract_compiled_graph",
+        ".ordinals": "is_xla_tensor",
+        ".utils.buffer_donor_context": "alias_with_buffer_donor_config",
+    },
+    f"{HOME}._internal.utils": {".devices": "parse_xla_device"},
+    f"{HOME}._patched_functions": {"torch.nn.utils": "clip_grad_norm_"},
+    f"{HOME}.amp.autocast_mode": {".amp": "autocast"},
+    f"{HOME}.amp.grad_scaler": {".amp": "GradScaler"},
+    f"{HOME}.amp.syncfree.adam": {".amp.syncfree": "Adam"},
+    f"{HOME}.amp.syncfree.adamw": {".amp.syncfree": "AdamW"},
+    f"{HOME}.amp.syncfree.sgd": {".amp.syncfree": "SGD"},
+    f"{HOME}.experimental.distributed_checkpoint.manager": {
+        ".experimental.distributed_checkpoint": "CheckpointManager"
+    },
+    f"{_CHECKPOINTS}.planners": {_CHECKPOINTS: "SPMDLoadPlanner SPMDSavePlanner"},
+    f"{_CHECKPOINTS}.util": {_CHECKPOINTS: "prime_optimizer"},
+    f"{HOME}.experimental.scan_layers": {".experimental.scan": "scan_layers"},
+    f"{HOME}.experimental.xla_sharding": {
+        ".distributed.spmd": (
+            "HybridMesh Mesh ShardingSpec ShardingType XLAShardedTensor clear_sharding get_1d_mesh get_global_mesh "
+            "mark_sharding set_global_mesh"
+        )
+    },
+    f"{HOME}.torch_xla": {
+        HOME: "compile device device_count devices launch manual_seed real_devices step sync",
+    },
+}
 
 
 @cache
@@ -81,7 +94,7 @@ def names_of(module: str) -> Callable[[str], Any]:
         if not name.startswith("__"):
             instead = _rows().get(public, {}).get(name)
             if instead is not None:
-                return _refused(f"{public}.{name}", instead)
+                return refused(f"{public}.{name}", "PyTorch/XLA", instead)
             path = f"{module}.{name}"
             if getattr(sys.modules.get(module), "__path__", None) and exists(path):
                 return importlib.import_module(path)
@@ -91,3 +104,6 @@ def names_of(module: str) -> Callable[[str], Any]:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return get
+
+
+sys.meta_path.append(Reexports(HOME, REEXPORTS, lambda module, name: names_of(module)(name)))

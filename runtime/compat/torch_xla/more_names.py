@@ -85,8 +85,8 @@ MORE_NAMES: Names = {
         ),
         ("Trace StepTrace XlaTrace XlaStepTrace trace_me", RUNS, "`tenax.profiler.annotate`, `tenax.profiler.step`"),
     ],
-    "torch_xla.debug.metrics_saver": [("save_metrics", RUNS, "`tenax.explain`, `tenax.profiler`")],
-    "torch_xla.debug.graph_saver": [("save_tensors_graph", RUNS, "`tenax.export.to_stablehlo`")],
+    "torch_xla.debug.metrics_saver": [("save_metrics", NOT, "`tenax.explain`, `tenax.profiler`")],
+    "torch_xla.debug.graph_saver": [("save_tensors_graph", NOT, "`tenax.export.to_stablehlo`")],
     "torch_xla.debug.metrics_compare_utils": [
         ("parse_metrics_report compare_metrics get_data_points_from_metrics_reports", NOT, "`met.metric_data(name)`"),
     ],
@@ -98,10 +98,11 @@ MORE_NAMES: Names = {
         (
             "Cleaner LazyProperty TmpFolder TimedScope timed shape flatten_nested_tuple list_copy_append null_print "
             "get_print_fn",
-            RUNS,
+            NOT,
             "the standard library",
         ),
-        ("SampleGenerator FnDataGenerator", RUNS, "`[batch] * n`"),
+        ("SampleGenerator", RUNS, "`[batch] * n`"),
+        ("FnDataGenerator", NOT, "a generator of batches"),
         ("DataWrapper", RUNS, "a batch that is a tree of tensors"),
         ("getenv_as as_list get_free_tcp_ports parallel_work check_env_flag eprint", RUNS, "the standard library"),
     ],
@@ -117,7 +118,7 @@ MORE_NAMES: Names = {
     "torch_xla.utils.buffer_donor_context": [
         ("alias_with_buffer_donor_config", differently("overwritten memory is always reused"), "not needed"),
     ],
-    "torch_xla.utils.checkpoint_tagger": [("CheckpointTagger", RUNS, "a dict")],
+    "torch_xla.utils.checkpoint_tagger": [("CheckpointTagger", NOT, "a dict")],
     "torch_xla.utils.closures": [
         ("ClosureHandler AsyncClosureHandler", NOT, "`xm.add_step_closure(function, args, run_async=True)`"),
     ],
@@ -146,15 +147,18 @@ MORE_NAMES: Names = {
     ],
     "torch_xla.experimental.assume_pure": [("assume_pure PureModule", RUNS, "`tenax.interop.t2j`, `tenax.call_jax`")],
     "torch_xla.experimental.gradient_accumulation": [
-        ("gradient_accumulation", RUNS, "`loss.backward()` in a loop"),
-        ("GradientAccumulationContext XlaBuildHelper", NOT, "`gradient_accumulation`"),
+        (
+            "gradient_accumulation GradientAccumulationContext XlaBuildHelper",
+            NOT,
+            "`loss.backward()` in a loop",
+        ),
     ],
-    "torch_xla.experimental.callback": [("on_ready_callback on_ready_event", RUNS, "`jax.block_until_ready`")],
+    "torch_xla.experimental.callback": [("on_ready_callback on_ready_event", NOT, "`jax.block_until_ready`")],
     "torch_xla.experimental.deprecation": [
-        ("deprecated mark_deprecated register_deprecated", RUNS, "`warnings.deprecated`"),
+        ("deprecated mark_deprecated register_deprecated", NOT, "`warnings.deprecated`"),
     ],
-    "torch_xla.experimental.gru": [("GRU", RUNS, "`nn.GRU`")],
-    "torch_xla.experimental.pytreeify": [("pytreeify", RUNS, "an `autograd.Function` of the leaves")],
+    "torch_xla.experimental.gru": [("GRU", NOT, "`nn.GRU`")],
+    "torch_xla.experimental.pytreeify": [("pytreeify", NOT, "an `autograd.Function` of the leaves")],
     "torch_xla.experimental.pjrt_backend": [("", RUNS, '`dist.init_process_group("tenax")`')],
     "torch_xla.experimental.plugins": [
         (

@@ -54,7 +54,7 @@ NAMES: Names = {
         ("collective_broadcast broadcast_master_param", RUNS, "`dist.broadcast`"),
         ("rendezvous do_on_ordinals", RUNS, "`dist.barrier`"),
         ("xla_rendezvous", RUNS, "`dist.all_gather_object`"),
-        ("send recv", RUNS, "`dist.send`, `dist.recv`"),
+        ("send recv", NOT, "`dist.send`, `dist.recv`"),
         ("set_replication", differently("one device in each process"), "not needed"),
         ("xla_replication_devices", NOT, "`torchrun`, `tenax.mesh`"),
         ("mesh_reduce", RUNS, "`dist.all_gather_object`"),
@@ -95,7 +95,7 @@ NAMES: Names = {
         ("all_reduce all_gather", RUNS, "`torch.distributed.nn`"),
         ("SyncBatchNorm XlaSyncBatchNorm", RUNS, "`nn.SyncBatchNorm`"),
         ("AllReduce AllGather AllReduceSumLayer", RUNS, "`torch.distributed.nn`"),
-        ("distributed_mm", RUNS, "`tenax.shard` of the weight"),
+        ("distributed_mm", NOT, "`tenax.shard` of the weight"),
         ("nms", NOT, "`torchvision.ops.nms(boxes, scores, iou_threshold)`"),
     ],
     "torch_xla.core.xla_builder": [

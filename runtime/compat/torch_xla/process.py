@@ -21,6 +21,7 @@ import torch
 
 from ... import patches
 from ..._jax import backends_are_initialized
+from ..._torch import NAME
 
 dist: Any = torch.distributed
 
@@ -183,6 +184,6 @@ def register_backend() -> None:
     """Register backend "xla" and rendezvous `xla://`, which create groups of the backend "tenax". A group that the
     program makes replaces the one of earlier collectives of `xla_model`."""
     if dist.is_available():
-        dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=["jax"])
+        dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=[NAME])
         dist.register_rendezvous_handler("xla", rendezvous)
         patches.wrap("torch.distributed.init_process_group", _replacing)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from ..._torch import NAME
 from ...device.torch_jax import set_device
 from . import process
 
@@ -99,7 +98,6 @@ class ThreadGroup:
         self._changed = threading.Condition()
         self._parts: dict[tuple[int, ...], ThreadGroup] = {}
         self._gone: set[int] = set()
-        self.channels: defaultdict[int, queue.SimpleQueue[Tensor]] = defaultdict(queue.SimpleQueue)  # of `xm.send`
 
     def part(self, ranks: tuple[int, ...]) -> ThreadGroup:
         """The group of some of the threads, whose ranks in it are their places in `ranks`."""
@@ -228,9 +226,9 @@ class ProcessReplicas(Replicas):
             by_ordinal = dict(zip(sorted(ordinals), found, strict=True))
             return [by_ordinal[i] for i in ordinals]
         mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
-        sizes = self.gathered(torch.tensor([mine.numel()], device="jax"))
+        sizes = self.gathered(torch.tensor([mine.numel()], device=NAME))
         longest = max(int(n) for n in sizes)
-        padded = torch.nn.functional.pad(mine, (0, longest - mine.numel())).to("jax")
+        padded = torch.nn.functional.pad(mine, (0, longest - mine.numel())).to(NAME)
         parts = self.gathered(padded)
         return [pickle.loads(x.cpu().numpy()[: int(n)].tobytes()) for x, n in zip(parts, sizes, strict=True)]
 

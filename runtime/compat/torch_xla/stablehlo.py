@@ -14,7 +14,7 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from ... import export
-from ..._torch import pytree
+from ..._torch import NAME, pytree
 from ...trace.transfer import from_jax, to_jax
 from .missing import names_of
 
@@ -102,7 +102,7 @@ def _check_options(options: Any) -> None:
 
 
 def _on_device(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.to("jax")
+    return tensor.to(NAME)
 
 
 def exported_program_to_stablehlo(

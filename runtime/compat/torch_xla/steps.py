@@ -13,8 +13,8 @@ from typing import Any
 
 from ..._lazy.mode import sync
 from ...device.torch_jax import synchronize
+from ..statistics import count, timed
 from .reduced_precision import refuse_variables
-from .statistics import count, timed
 
 Closure = tuple[Callable[..., Any], tuple[Any, ...]]
 

@@ -18,6 +18,7 @@ import jax
 import torch
 from torch import nn
 
+from ..._torch import NAME
 from ...interop.functional_module import FunctionalModule
 from ...trace.transfer import to_jax
 from ..alias import LibraryFinder
@@ -27,7 +28,6 @@ from . import config as config
 from . import export as export
 from . import flax as flax
 from . import interop as interop
-from . import mesh_util as mesh_util
 from . import ops as ops
 from . import tensor as tensor
 from . import train as train
@@ -56,7 +56,6 @@ __all__ = [
     "install",
     "interop",
     "load_checkpoint",
-    "mesh_util",
     "save_checkpoint",
     "tensor",
     "to_xla",
@@ -65,7 +64,7 @@ __all__ = [
 
 
 __version__ = VERSION = "0.0.14"  # the release of torchax whose names these are
-device_module = torch.jax
+device_module = getattr(torch, NAME)
 
 
 def install() -> None:

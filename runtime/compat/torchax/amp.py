@@ -6,7 +6,9 @@ from typing import Any
 
 import torch
 
+from ..._torch import NAME
 
-def autocast(device: str = "jax", dtype: torch.dtype = torch.bfloat16, env: Any = None, **options: Any) -> Any:
+
+def autocast(device: str = NAME, dtype: torch.dtype = torch.bfloat16, env: Any = None, **options: Any) -> Any:
     """`torch.autocast` for the device; a context manager or decorator."""
     return torch.autocast(device, dtype=dtype, **options)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from ..._torch import pytree
+from ..._torch import NAME, pytree
 from ...trace.transfer import from_jax, to_jax
 
 _KEYS = "$keys"  # the keys of a dict with non-string keys, which Orbax would convert to strings
@@ -53,7 +53,7 @@ def load_checkpoint(path: str) -> Any:
     if os.path.isfile(path):
         with torch.serialization.safe_globals(_states_of_optax()):
             loaded = torch.load(path, map_location="cpu", weights_only=True)
-        return pytree.tree_map_only(torch.Tensor, lambda x: x.to("jax"), loaded)
+        return pytree.tree_map_only(torch.Tensor, lambda x: x.to(NAME), loaded)
     place = os.path.abspath(path)
     if not os.path.exists(os.path.join(place, "_METADATA")):
         steps = [name for name in os.listdir(place) if name.isdigit()]

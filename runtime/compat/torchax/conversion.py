@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import torch
 
+from ..._torch import NAME
 from ..._torch.autograd import in_forward_mode
 from ..._torch.functorch import are_transforms_active
 from ...dispatch.opaque_composite import is_traced, tensors, wants_gradient
@@ -34,7 +35,7 @@ class JaxFunction:
     def __init__(self, function: Callable[..., Any], recorded: bool = False) -> None:
         self.function = function
         self.pure = t2j(without_constants(function) if recorded else function)
-        autocast = torch.is_autocast_enabled("jax") and torch.get_autocast_dtype("jax")
+        autocast = torch.is_autocast_enabled(NAME) and torch.get_autocast_dtype(NAME)
         modes = torch.get_default_dtype(), torch.is_grad_enabled(), float32_products.in_effect
         self.key = function, recorded, autocast, modes
         self.__name__ = getattr(function, "__name__", type(function).__name__)

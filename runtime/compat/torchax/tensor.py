@@ -22,7 +22,7 @@ from ...errors import TraceError
 from ...interop.convert import j2t
 from ...storage import random
 from ...storage.random import draw_key, drawing, manual_seed, next_key
-from ...storage.tensors import cell_of, covers_array
+from ...storage.tensors import NAME, cell_of, covers_array
 from ...trace.transfer import from_jax, to_jax
 from ...trace.transfer import from_jax as wrap  # noqa: F401 (torchax's names)
 from ...trace.transfer import to_jax as unwrap  # noqa: F401
@@ -106,7 +106,7 @@ class Environment:
         try:
             with ExitStack() as stack:
                 if properties.get("autocast_dtype") is not None:
-                    stack.enter_context(torch.autocast("jax", dtype=properties["autocast_dtype"]))
+                    stack.enter_context(torch.autocast(NAME, dtype=properties["autocast_dtype"]))
                 if properties.get("prng") is not None:
                     stack.enter_context(drawing_from(properties["prng"]))
                 yield
@@ -147,7 +147,7 @@ class Environment:
 
     def to_xla(self, tree: Any) -> Any:
         """Move the tensors of a tree to device "jax". Modules, which may also be leaves, are moved in place."""
-        return jax.tree.map(lambda x: x.to("jax") if isinstance(x, (torch.Tensor, torch.nn.Module)) else x, tree)
+        return jax.tree.map(lambda x: x.to(NAME) if isinstance(x, (torch.Tensor, torch.nn.Module)) else x, tree)
 
     def j2t_iso(self, tree: Any) -> Any:
         """Convert arrays to tensors of the device, without a copy."""

@@ -122,9 +122,3 @@ def test_sharding_of_inputs_by_name_needs_batches_with_these_names() -> None:
         next(iter(pl.MpDeviceLoader([batch], device, input_sharding={"x": None})))
     with pytest.raises(ValueError, match="a batch is of type Tensor; expected a dict"):
         xm.send_cpu_data_to_device([torch.ones(1)], device, {"x": None})
-
-
-def test_generators_of_data_make_new_batches() -> None:
-    data = xu.FnDataGenerator(lambda x: x * 2, 3, torch.randn, dims=[2], count=2)
-    (x, y), (z, _) = data
-    assert len(data) == 2 and x.shape == (3, 2) and torch.equal(y, x * 2) and not torch.equal(x, z)

@@ -17,6 +17,7 @@ from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import tenax
+import tenax.compat.statistics as statistics
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.amp as amp
 import tenax.compat.torch_xla.backends as backends
@@ -30,7 +31,6 @@ import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
 import tenax.compat.torch_xla.experimental.scan as scanning
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.stablehlo as stablehlo
-import tenax.compat.torch_xla.statistics as statistics
 import tenax.compat.torch_xla.utils.dlpack as dlpack
 import tenax.compat.torch_xla.utils.serialization as serialization
 from tenax._lazy import programs

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.amp.grad_scaler import GradScaler as _GradScaler
 
+from ...._torch import NAME
 from ..collectives import fetch_gradients
 from ..devices import platform
 from ..missing import names_of
@@ -48,7 +49,7 @@ class XlaGradScaler(_GradScaler):
         enabled: bool = True,
         use_zero_grad: bool = False,
     ) -> None:
-        super().__init__("jax", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+        super().__init__(NAME, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
         self.use_zero_grad = use_zero_grad
 
     def _maybe_opt_step(self, optimizer: torch.optim.Optimizer, optimizer_state: Any, *args: Any, **kwargs: Any) -> Any:

@@ -10,8 +10,8 @@ from torch import fx
 
 from ....compile.graph import CompiledGraph
 from ....compile.graph_program import BackendOptions
+from ...statistics import executed
 from ..missing import names_of
-from ..statistics import executed
 
 __getattr__ = names_of(__name__)
 

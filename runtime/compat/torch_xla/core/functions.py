@@ -80,33 +80,6 @@ class AllReduceSumLayer(torch.autograd.Function):
         return collectives.all_reduce("sum", grads[0])
 
 
-def distributed_mm(w: Tensor, x: Tensor, split: int = 1) -> Tensor:
-    """The product of a matrix whose columns are split over the replicas, and another one, with gradients.
-
-    Args:
-        w: this replica's columns of the first matrix, (n, k).
-        x: this replica's second matrix, (k * replicas, m), with a row for each column of the whole first matrix.
-        split: the number of parts, along m, that are gathered one after the other.
-
-    Returns:
-        (n, m): the whole first matrix times `x`.
-
-    Raises:
-        ValueError: the shapes do not fit, or `split` does not divide m.
-    """
-    size, rank = current().size, current().rank
-    if x.shape[0] != w.shape[1] * size or x.shape[1] % split:
-        raise ValueError(
-            f"distributed_mm: w of shape {[*w.shape]}, x of shape {[*x.shape]} and split={split} for {size} replicas; "
-            f"expected {w.shape[1] * size} rows of x, and a split that divides its columns"
-        )
-    results = []
-    for part in x.chunk(split, 1):
-        rows = all_gather(part, 1).narrow(0, rank * w.shape[1], w.shape[1])
-        results.append(all_reduce("sum", w @ rows).narrow(1, rank * part.shape[1], part.shape[1]))
-    return torch.cat(results, 1)
-
-
 class XlaSyncBatchNorm(nn.Module):
     """Batch normalization with statistics over the batches of all replicas."""
 

@@ -17,8 +17,6 @@ import torch
 from ...._lazy.mode import own_tape, sync
 from ....storage import random
 from ....storage.tensors import cell_of
-from ..channels import recv as recv
-from ..channels import send as send
 from ..collectives import REDUCE_AND as REDUCE_AND
 from ..collectives import REDUCE_MAX as REDUCE_MAX
 from ..collectives import REDUCE_MIN as REDUCE_MIN
@@ -125,12 +123,12 @@ def get_rng_state(device: Any = None) -> int:
 @contextmanager
 def fork_rng(device: Any = None, enabled: bool = True) -> Iterator[None]:
     """Restore the device's random state at the end of a block."""
-    state = torch.jax.get_rng_state() if enabled else None
+    state = random.get_rng_state() if enabled else None
     try:
         yield
     finally:
         if state is not None:
-            torch.jax.set_rng_state(state)
+            random.set_rng_state(state)
 
 
 def check_view_sharing(obj: Any) -> None:

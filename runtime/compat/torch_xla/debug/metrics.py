@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import statistics
+from ... import statistics
 
 _PERCENTILES = (0.01, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99)
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))

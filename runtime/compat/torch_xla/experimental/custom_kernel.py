@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from functools import lru_cache, partial, wraps
+from functools import partial
 from typing import Any
 
 import jax
 import torch
-from jax.experimental.pallas import tpu as pltpu
 
 from ....interop.calls import call_jax
-from ....platforms import platform
+from ...kernels import interpreted, mode
 from ..distributed.spmd.meshes import LogicalMesh, get_global_mesh
 from ..missing import names_of
 
@@ -24,10 +22,6 @@ _KERNELS = "jax.experimental.pallas.ops.tpu"
 
 def _kernel(module: str, name: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(f"{_KERNELS}.{module}"), name)
-
-
-def _mode() -> Any:
-    return nullcontext() if platform() == "tpu" else pltpu.force_tpu_interpret_mode()
 
 
 def jax_import_guard() -> None:
@@ -41,17 +35,7 @@ def make_kernel_from_pallas(kernel: Callable[..., Any], output_shape_dtype_fn: A
         kernel: a JAX function; its gradient, if it defines one, is used.
         output_shape_dtype_fn: not needed, because JAX infers the results.
     """
-    return partial(call_jax, _interpreted(kernel))
-
-
-@lru_cache(maxsize=64)  # call_jax compiles a function that is made in each call in each call
-def _interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(kernel)
-    def interpreted(*args: Any, **kwargs: Any) -> Any:
-        with _mode():  # whenever JAX traces it: lazy mode does so later
-            return kernel(*args, **kwargs)
-
-    return interpreted
+    return partial(call_jax, interpreted(kernel))
 
 
 def flash_attention(
@@ -111,7 +95,7 @@ def _flash(given: dict[str, Any], causal: bool, sm_scale: float, spec: Any = Non
     if mesh is not None and (chosen := LogicalMesh.from_str(mesh)) is not None:
         specs = [(spec[0], None) if name.endswith("_ids") else spec for name in given]
         function = on_mesh(function, chosen, specs, spec)
-    with _mode():
+    with mode():
         return function(*given.values())
 
 
@@ -142,7 +126,7 @@ def ragged_paged_attention(*args: torch.Tensor, **options: Any) -> torch.Tensor:
 
 
 def _by_kernel(kernel: str, arrays: Any, **options: Any) -> Any:
-    with _mode():
+    with mode():
         return _kernel(kernel, kernel)(*arrays, **options)
 
 

@@ -18,6 +18,7 @@ import torch
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 from torch import nn
 
+from ...._torch import NAME
 from ....dispatch.lowering_trace import with_torch_dtypes
 from ....dtypes import numpy_dtype
 from ....errors import TraceError
@@ -100,7 +101,7 @@ def call_retraced(run: Callable[..., Any], *args: Any) -> Any:
     with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
         key = jax.ShapeDtypeStruct((2,), np.uint32)
         closed, results = jax.make_jaxpr(function, return_shape=True)(key, *structs)
-    drawn = draw_key_if_possible(xs[0].device if xs else torch.device("jax")) if draws.used else None
+    drawn = draw_key_if_possible(xs[0].device if xs else torch.device(NAME)) if draws.used else None
     found = call_jax(_program_of(closed.jaxpr), drawn, list(closed.consts), xs)
     return jax.tree.unflatten(jax.tree.structure(results), found)
 

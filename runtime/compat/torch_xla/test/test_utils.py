@@ -62,7 +62,7 @@ def write_to_summary(
     write_xla_metrics: bool = False,
 ) -> None:
     """Write numbers, and with `write_xla_metrics` the counters, if there is a writer."""
-    from ..statistics import counters
+    from ...statistics import counters
 
     if summary_writer is None:
         return

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch.utils.dlpack import DLDeviceType
 
+from ...._torch import NAME
+
 
 def to_dlpack(xla_tensor: torch.Tensor) -> Any:
     """A capsule of a tensor, which shares its memory where JAX allows."""
@@ -26,7 +28,7 @@ def from_dlpack(ext_tensor: Any) -> torch.Tensor:
                 f"from_dlpack: a tensor on device {kind} of DLPack; PyTorch/XLA DLPack implementation currently only "
                 "supports CPU. Expected tenax.interop.j2t(jax.dlpack.from_dlpack(tensor))"
             )
-    return torch.utils.dlpack.from_dlpack(ext_tensor).to("jax", copy=True)
+    return torch.utils.dlpack.from_dlpack(ext_tensor).to(NAME, copy=True)
 
 
 def from_xla_cuda_to_cuda(tensor: torch.Tensor) -> torch.Tensor:

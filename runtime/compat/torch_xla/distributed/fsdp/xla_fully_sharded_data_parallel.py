@@ -13,6 +13,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
+from ....._torch import NAME
 from ... import process
 from ...missing import names_of
 from .wrap import Policy, recursive_wrap, refuse_module
@@ -99,7 +100,7 @@ class XlaFullyShardedDataParallel(nn.Module):
             recursive_wrap(module, auto_wrap_policy, maker, only_wrap_children=True, **of_units)
         if param_init_fn is not None and any(p.is_meta for p in module.parameters()):
             param_init_fn(module)
-        self.module = module.to("jax")
+        self.module = module.to(NAME)
         if (dtype := buffer_dtype or compute_dtype) is not None:
             for buffer in self.module.buffers():
                 if buffer.is_floating_point():
@@ -175,7 +176,7 @@ def _mesh() -> DeviceMesh:
     """The mesh of all ranks, shared by all units."""
     world = process.required_group().group.WORLD
     if not _meshes or _meshes[0][0] is not world:
-        _meshes[:] = [(world, init_device_mesh("jax", (world.size(),)))]
+        _meshes[:] = [(world, init_device_mesh(NAME, (world.size(),)))]
     return _meshes[0][1]
 
 

@@ -65,7 +65,7 @@ class XLAShardedTensor(metaclass=_OnMesh):
 
 def sharding_on_mesh(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
     """The sharding of a tensor on several devices; None for other tensors."""
-    found = sharding_of(tensor) if tensor.device.type == "jax" else None
+    found = sharding_of(tensor) if tensor.device.type == NAME else None
     return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
 
 

@@ -18,7 +18,7 @@ from .....sharding.placing import shard
 from .....storage.avals import LazyFill, aval_of
 from .....storage.layout import lay_out
 from .....storage.placement import put
-from .....storage.tensors import cell_of
+from .....storage.tensors import NAME, cell_of
 from .....trace.core import current_trace
 from .....trace.transfer import read
 from .meshes import HybridMesh as HybridMesh
@@ -84,7 +84,7 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
             PyTorch/XLA pads; the tensor is on another device, or is a part of its storage.
     """
     chosen = _mesh(mesh)
-    if t.device.type != "jax":
+    if t.device.type != NAME:
         raise ValueError(f"mark_sharding: a tensor on {t.device}; expected one on the device: t.to('xla')")
     spec = chosen.partition_spec(partition_spec)
     if len(spec) != t.dim():

@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystem
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from ....._torch import pytree
+from ....._torch import NAME, pytree
 from .....trace.transfer import read
 from ...replicas import current
 from ...transfers import mapped
@@ -45,7 +45,7 @@ def prime_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
 def _whole(state: Any) -> None:
     """Raise NotImplementedError if another process has a part of a tensor."""
     for x in pytree.tree_leaves(state):
-        if isinstance(x, torch.Tensor) and x.device.type == "jax" and not read(x).is_fully_addressable:
+        if isinstance(x, torch.Tensor) and x.device.type == NAME and not read(x).is_fully_addressable:
             raise NotImplementedError(
                 "torch_xla.experimental.distributed_checkpoint: a tensor with parts in other processes; expected "
                 "tenax.checkpoint.save(path, state) and load(path, state), by which each process writes its parts"

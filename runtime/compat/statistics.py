@@ -1,8 +1,8 @@
-"""Counters and metrics of the process, which `torch_xla.debug.metrics` reports.
+"""Counters and metrics of the process, which `torch_xla.debug.metrics` and `torch.tpu` report.
 
 JAX reports compilations, tenax its transfers and eager operations, and lazy mode the runs of programs with their
 operators. The names are those that programs look for. An eager operation takes about 2 µs longer for it, in programs
-that import this package.
+that call `listen`, as `torch_xla` does.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 import jax
 
-from ..._jax import trace_state_clean
-from ..._lazy import programs
-from ..._lazy.programs import TapeProgram
-from ...trace.transfer import transfers
-from ...xla.program import EagerProgram
-from ...xla.stored import LOADED
+from .._jax import trace_state_clean
+from .._lazy import programs
+from .._lazy.programs import TapeProgram
+from ..trace.transfer import transfers
+from ..xla.program import EagerProgram
+from ..xla.stored import LOADED
 
 # The metric of each event of JAX whose duration is recorded.
 _EVENTS = {"/jax/core/compile/backend_compile_duration": "CompileTime", LOADED: "CompileTime"}

@@ -1,5 +1,0 @@
-"""`torch_xla.amp.syncfree.adam`."""
-
-from __future__ import annotations
-
-from . import Adam as Adam

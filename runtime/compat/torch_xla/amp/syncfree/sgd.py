@@ -1,5 +1,0 @@
-"""`torch_xla.amp.syncfree.sgd`."""
-
-from __future__ import annotations
-
-from . import SGD as SGD
