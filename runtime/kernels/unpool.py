@@ -41,25 +41,19 @@ def _flat(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array
     return jnp.zeros(total, grad.dtype).at[places.reshape(-1)].add(grad.reshape(-1), mode="drop").reshape(shape)
 
 
-def _scatter_add(grad: Array, indices: Array, shape: Sequence[int], rank: int) -> Array:
-    """Sum `grad` into zeros of `shape` at flat positions of the last `rank` axes."""
-    wide = cast(grad, opmath(grad.dtype))
+def _max_pool_backward(grad_output: Array, self: Array, indices: Array, *, rank: int) -> Array:
+    """The gradient of `self`: that of each output goes to the element it came from."""
+    wide, shape = cast(grad_output, opmath(grad_output.dtype)), self.shape
     total = choose(partial(_flat, shape, rank), partial(_by_plane, shape, rank), wide, indices)
-    return cast(total, grad.dtype)
+    return cast(total, grad_output.dtype)
 
 
-def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: that of each output goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 2)
+adaptive_max_pool2d_backward = partial(_max_pool_backward, rank=2)
+adaptive_max_pool3d_backward = partial(_max_pool_backward, rank=3)
 
 
-def adaptive_max_pool3d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: that of each output goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 3)
-
-
-def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
-    """Values written back to their flat positions; the rest is zero."""
+def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
+    """(..., *sizes) to (..., *output_size): values written back to their flat positions; the rest is zero."""
     rank = len(output_size)
 
     def value(x: Array, indices: Array) -> Array:
@@ -77,15 +71,3 @@ def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Arra
         return {"x": of_x}
 
     return with_derivative(value, gradients, x=self, indices=indices)
-
-
-def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
-    """(..., h, w) to (..., *output_size)."""
-    return _max_unpool(self, indices, output_size)
-
-
-def max_unpool3d(
-    self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
-) -> Array:
-    """(..., d, h, w) to (..., *output_size); `stride` and `padding` are unused, since `output_size` is given."""
-    return _max_unpool(self, indices, output_size)
