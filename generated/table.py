@@ -304,7 +304,7 @@ ROWS: dict[str, Row] = {
         "generated.quantize", "_fake_quantize_learnable_per_tensor_affine", "out"
     ),
     "_fake_quantize_learnable_per_tensor_affine_backward": Row(
-        "kernels.quantize", "_fake_quantize_learnable_per_tensor_affine_backward"
+        "generated.quantize", "_fake_quantize_learnable_per_tensor_affine_backward"
     ),
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Row(
         "generated.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
