@@ -8,9 +8,7 @@ from math import prod
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from tenax.kernels.platform import choose
 from tenax.words import Array, Gradients, cast, opmath, with_derivative
 
 
@@ -20,32 +18,15 @@ def per_plane(x: Array, rank: int) -> Array:
     return x.reshape(prod(x.shape[:lead]), prod(x.shape[lead:]))
 
 
-def _by_plane(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array:
-    """One scatter for each plane, as a batch."""
-    size = prod(shape[len(shape) - rank :])
+def _max_pool_backward(grad_output: Array, self: Array, indices: Array, *, rank: int) -> Array:
+    """The gradient of `self`: that of each output goes to the element it came from, by one scatter for each plane."""
+    grad, size = cast(grad_output, opmath(grad_output.dtype)), prod(self.shape[self.ndim - rank :])
 
     def plane(values: Array, places: Array) -> Array:
         return jnp.zeros(size, grad.dtype).at[places].add(values, mode="drop")
 
-    return jax.vmap(plane)(per_plane(grad, rank), per_plane(cast(indices, jnp.int32), rank)).reshape(shape)
-
-
-def _flat(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array:
-    """One scatter to positions in the whole array, which takes XLA's CPU backend half the time."""
-    total, size = prod(shape), prod(shape[len(shape) - rank :])
-    if not total:
-        return jnp.zeros(shape, grad.dtype)
-    places = per_plane(cast(indices, jnp.int32 if total < 2**31 else jnp.int64), rank)
-    first = lax.broadcasted_iota(places.dtype, places.shape, 0) * size
-    places = jnp.where((places >= 0) & (places < size), first + places, total)
-    return jnp.zeros(total, grad.dtype).at[places.reshape(-1)].add(grad.reshape(-1), mode="drop").reshape(shape)
-
-
-def _max_pool_backward(grad_output: Array, self: Array, indices: Array, *, rank: int) -> Array:
-    """The gradient of `self`: that of each output goes to the element it came from."""
-    wide, shape = cast(grad_output, opmath(grad_output.dtype)), self.shape
-    total = choose(partial(_flat, shape, rank), partial(_by_plane, shape, rank), wide, indices)
-    return cast(total, grad_output.dtype)
+    total = jax.vmap(plane)(per_plane(grad, rank), per_plane(cast(indices, jnp.int32), rank))
+    return cast(total.reshape(self.shape), grad_output.dtype)
 
 
 adaptive_max_pool2d_backward = partial(_max_pool_backward, rank=2)
