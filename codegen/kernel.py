@@ -27,7 +27,7 @@ def is_lowering(entry: Entry, params: Sequence[Parameter], tree: Tree) -> bool:
     """Whether the kernel has exactly the signature of the lowering, so that no wrapper is needed.
 
     A promotion, a derivative, additional parameters, a default that only torch states, a decorator, or an assigned name
-    require a wrapper.
+    that is not a partial function require a wrapper.
     """
     if not entry.kernel or entry.promote or entry.derivative:
         return False
@@ -63,7 +63,7 @@ def faults(entry: Entry, params: Sequence[Parameter], tree: Tree, key: str = "ke
         yield entry.fault(key, f"{where} defines no `{function}`", f"one of {near}" if near else "that function")
         return
     signature = held[function]
-    if signature is not None:  # None for an assigned name, whose signature is not in the source
+    if signature is not None:  # None for a name whose signature is not in the source
         yield from _signature_faults(entry, params, signature, f"{function} at {where}:{signature.line}", key)
 
 

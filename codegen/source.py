@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class Signature:
 
 @lru_cache(maxsize=256)
 def definitions(path: Path, stamp: int) -> dict[str, Signature | None]:
-    """The top-level names of a module, with the signatures of functions; an assigned name has none."""
+    """The top-level names of a module, with the signatures of functions and of partial functions."""
     found: dict[str, Signature | None] = {}
     constants: dict[str, str] = {}
     for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
@@ -41,7 +41,8 @@ def definitions(path: Path, stamp: int) -> dict[str, Signature | None]:
             found[node.name] = None
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {n.id: None for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            held = _partial_signature(node.value, found)
+            found |= {n.id: held for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
             if isinstance(targets[0], ast.Name) and isinstance(node.value, ast.Constant):
                 constants[targets[0].id] = ast.unparse(node.value)
     return found
@@ -61,6 +62,21 @@ def _signature(node: ast.FunctionDef, constants: dict[str, str]) -> Signature:
     extra = [f"*{p.arg}" for p in (a.vararg,) if p] + [f"**{p.arg}" for p in (a.kwarg,) if p]
     names = (*(p.arg for p in [*positional, *a.kwonlyargs]), *extra)
     return Signature(names, defaults, node.lineno, frozenset(p.arg for p in a.kwonlyargs), bool(node.decorator_list))
+
+
+def _partial_signature(value: ast.expr | None, found: dict[str, Signature | None]) -> Signature | None:
+    """The signature of `partial(function, name=...)`, which binds keyword-only parameters; None for another value."""
+    if not (isinstance(value, ast.Call) and ast.unparse(value.func) == "partial" and len(value.args) == 1):
+        return None
+    whole, bound = found.get(ast.unparse(value.args[0])), {k.arg for k in value.keywords}
+    if whole is None or not bound <= whole.keyword_only:
+        return None
+    return replace(
+        whole,
+        names=tuple(n for n in whole.names if n not in bound),
+        defaults={n: text for n, text in whole.defaults.items() if n not in bound},
+        keyword_only=frozenset(n for n in whole.keyword_only if n not in bound),
+    )
 
 
 def words(path: Path) -> frozenset[str]:
@@ -144,7 +160,8 @@ def substitute(expression: str, names: dict[str, str]) -> str:
 
 
 def same_default(left: str, right: str, names: bool = True) -> bool:
-    """Whether the default of a kernel equals torch's, both as source text; a list equals the tuple.
+    """Whether the default of a kernel equals torch's, both as source text; a list equals the tuple, and an int a tuple
+    of that int.
 
     With `names`, a default that is the name of a value is accepted, because its value is not in the source.
     """
@@ -155,4 +172,6 @@ def same_default(left: str, right: str, names: bool = True) -> bool:
     except (SyntaxError, ValueError):
         return left.replace("'", '"') == right.replace("'", '"')
     a, b = (tuple(x) if isinstance(x, list) else x for x in (a, b))
+    if isinstance(a, int) and isinstance(b, tuple):
+        return set(b) == {a}
     return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)

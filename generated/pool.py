@@ -98,6 +98,16 @@ def max_unpool2d__checks(self: Array, indices: Array, output_size: Sequence[int]
     return (checks.pooled_indices_in_bounds(indices, output_size[0] * output_size[1]),)
 
 
+def max_unpool3d(
+    self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
+) -> Array:
+    """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor
+
+    Spec: ops_spec/pool.yaml
+    """
+    return unpool_kernels.max_unpool2d(self, indices, output_size)
+
+
 def max_unpool3d__checks(
     self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
 ) -> tuple[Array, ...]:

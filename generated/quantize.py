@@ -104,25 +104,37 @@ def _fake_quantize_learnable_per_tensor_affine(
     """
 
     def value(self: Array, scale: Array, zero_point: Array, grad_factor: ArrayLike) -> Array:
-        return quantize_kernels._fake_quantize_learnable_per_tensor_affine(
-            self=self,
-            scale=scale,
-            zero_point=zero_point,
-            quant_min=quant_min,
-            quant_max=quant_max,
-            grad_factor=grad_factor,
-        )
+        return _fake_quantize_learnable_per_channel_affine(self, scale, zero_point, None, quant_min, quant_max)
 
     def gradients(
         grad: Array, result: Array, self: Array, scale: Array, zero_point: Array, grad_factor: ArrayLike
     ) -> Gradients:
         return {
-            "self, scale, zero_point": lambda: quantize_kernels._fake_quantize_learnable_per_tensor_affine_backward(
+            "self, scale, zero_point": lambda: _fake_quantize_learnable_per_tensor_affine_backward(
                 grad, self, scale, zero_point, quant_min, quant_max, grad_factor
             ),
         }
 
     return with_derivative(value, gradients, self=self, scale=scale, zero_point=zero_point, grad_factor=grad_factor)
+
+
+def _fake_quantize_learnable_per_tensor_affine_backward(
+    grad: Array,
+    self: Array,
+    scale: Array,
+    zero_point: Array,
+    quant_min: int,
+    quant_max: int,
+    grad_factor: ArrayLike = 1.0,
+) -> tuple[Array, Array, Array]:
+    """_fake_quantize_learnable_per_tensor_affine_backward(Tensor grad, Tensor self, Tensor scale, Tensor zero_point,
+        int quant_min, int quant_max, float grad_factor=1.0) -> (Tensor, Tensor, Tensor)
+
+    Spec: ops_spec/quantize.yaml
+    """
+    return quantize_kernels._fake_quantize_learnable_per_channel_affine_backward(
+        grad, self, scale, zero_point, None, quant_min, quant_max, grad_factor
+    )
 
 
 def _fake_quantize_learnable_per_channel_affine(

@@ -304,7 +304,7 @@ ROWS: dict[str, Row] = {
         "generated.quantize", "_fake_quantize_learnable_per_tensor_affine", "out"
     ),
     "_fake_quantize_learnable_per_tensor_affine_backward": Row(
-        "kernels.quantize", "_fake_quantize_learnable_per_tensor_affine_backward"
+        "generated.quantize", "_fake_quantize_learnable_per_tensor_affine_backward"
     ),
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": Row(
         "generated.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
@@ -755,14 +755,14 @@ ROWS: dict[str, Row] = {
         "kernels.optim", "adagrad", "inplace", not_donated=("grads",), dtypes=(("", "floating"),)
     ),
     "_fused_adam": Row(
-        "generated.optim",
+        "kernels.optim",
         "_fused_adam_",
         special=(("beta1", ("wide",)), ("beta2", ("wide",))),
         not_donated=("grads",),
         dtypes=(("", "floating"),),
     ),
     "_fused_adam.out": Row(
-        "generated.optim",
+        "kernels.optim",
         "_fused_adam_",
         "out",
         special=(("beta1", ("wide",)), ("beta2", ("wide",))),
@@ -770,22 +770,22 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating"),),
     ),
     "_fused_adam.tensor_lr": Row(
-        "generated.optim",
-        "_fused_adam___tensor_lr",
+        "kernels.optim",
+        "_fused_adam_",
         special=(("beta1", ("wide",)), ("beta2", ("wide",))),
         not_donated=("grads",),
         dtypes=(("", "floating"),),
     ),
     "_fused_adam.tensor_lr_out": Row(
-        "generated.optim",
-        "_fused_adam___tensor_lr",
+        "kernels.optim",
+        "_fused_adam_",
         "out",
         special=(("beta1", ("wide",)), ("beta2", ("wide",))),
         not_donated=("grads",),
         dtypes=(("", "floating"),),
     ),
     "_fused_adam_": Row(
-        "generated.optim",
+        "kernels.optim",
         "_fused_adam_",
         "inplace",
         special=(("beta1", ("wide",)), ("beta2", ("wide",))),
@@ -793,8 +793,8 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating"),),
     ),
     "_fused_adam_.tensor_lr": Row(
-        "generated.optim",
-        "_fused_adam___tensor_lr",
+        "kernels.optim",
+        "_fused_adam_",
         "inplace",
         special=(("beta1", ("wide",)), ("beta2", ("wide",))),
         not_donated=("grads",),
@@ -2394,8 +2394,8 @@ ROWS: dict[str, Row] = {
     "grid_sampler_3d_backward": Row("kernels.grid", "grid_sampler_backward"),
     "grid_sampler_3d_backward.out": Row("kernels.grid", "grid_sampler_backward", "out"),
     "gru.data": Row(
-        "generated.rnn",
-        "gru__data",
+        "kernels.recurrent",
+        "gru_data",
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
@@ -2405,8 +2405,8 @@ ROWS: dict[str, Row] = {
         grad="vjp",
     ),
     "gru.input": Row(
-        "generated.rnn",
-        "gru__input",
+        "kernels.recurrent",
+        "gru_input",
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
@@ -3161,7 +3161,7 @@ ROWS: dict[str, Row] = {
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
     "max_unpool3d": Row(
-        "kernels.unpool",
+        "generated.pool",
         "max_unpool3d",
         conditions="pool.max_unpool3d__checks",
         prepare=("alert_not_deterministic", "max_unpooling3d_forward_out"),
@@ -3169,7 +3169,7 @@ ROWS: dict[str, Row] = {
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
     "max_unpool3d.out": Row(
-        "kernels.unpool",
+        "generated.pool",
         "max_unpool3d",
         "out",
         conditions="pool.max_unpool3d__checks",
@@ -4051,8 +4051,8 @@ ROWS: dict[str, Row] = {
         "kernels.pad", "replication_pad_backward", "out", results="like_image"
     ),
     "rnn_relu.data": Row(
-        "generated.rnn",
-        "rnn_relu__data",
+        "kernels.recurrent",
+        "rnn_relu_data",
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
@@ -4062,8 +4062,8 @@ ROWS: dict[str, Row] = {
         grad="vjp",
     ),
     "rnn_relu.input": Row(
-        "generated.rnn",
-        "rnn_relu__input",
+        "kernels.recurrent",
+        "rnn_relu_input",
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
@@ -4071,8 +4071,8 @@ ROWS: dict[str, Row] = {
         grad="vjp",
     ),
     "rnn_tanh.data": Row(
-        "generated.rnn",
-        "rnn_tanh__data",
+        "kernels.recurrent",
+        "rnn_tanh_data",
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
@@ -4082,8 +4082,8 @@ ROWS: dict[str, Row] = {
         grad="vjp",
     ),
     "rnn_tanh.input": Row(
-        "generated.rnn",
-        "rnn_tanh__input",
+        "kernels.recurrent",
+        "rnn_tanh_input",
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),

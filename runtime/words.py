@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import jax
@@ -279,12 +280,6 @@ def _wrapped(x: Array, dtype: DType) -> Array:
     return jnp.where(x < 0, lax.convert_element_type(whole, dtype), lax.convert_element_type(x, dtype))
 
 
-def _promoted(
-    common: DType, compute: DType, result: DType, tensors: Sequence[Any], scalars: Sequence[Any]
-) -> tuple[Any, ...]:
-    return (result, *[x if x is None else _converted(x, compute) for x in (*tensors, *scalars)])
-
-
 def _converted(x: Any, dtype: DType) -> Array:
     """`cast`, except that a bool mask becomes 1 and 0 by a select.
 
@@ -297,25 +292,40 @@ def _converted(x: Any, dtype: DType) -> Array:
     return lax.select(mask, lax.full_like(mask, 1, dtype), lax.full_like(mask, 0, dtype))
 
 
-def DEFAULT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802 (torch's names)
-    """Return the result dtype, and the arguments in the compute dtype."""
-    common = result_type(*tensors)
-    return _promoted(common, opmath(common), common, tensors, scalars)
+def _same(dtype: DType) -> DType:
+    return dtype
 
 
-def NO_OPMATH(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Return the result dtype, and the arguments in the common dtype."""
-    common = result_type(*tensors)
-    return _promoted(common, common, common, tensors, scalars)
+def _promoted(
+    *tensors: Any,
+    scalars: Sequence[Any] = (),
+    common: Callable[[DType], DType] = _same,
+    compute: Callable[[DType], DType] = opmath,
+    result: Callable[[DType], DType] = _same,
+) -> tuple[Any, ...]:
+    """Return the result dtype, and the arguments in the compute dtype, both functions of their common dtype."""
+    dtype = common(result_type(*tensors))
+    wide = compute(dtype)
+    return (result(dtype), *[x if x is None else _converted(x, wide) for x in (*tensors, *scalars)])
+
+
+# The kinds of promotion, by torch's names. Sums have INT_TO_LONG.
+DEFAULT = partial(_promoted)
+NO_OPMATH = partial(_promoted, compute=_same)
+INT_TO_FLOAT = partial(_promoted, common=lambda dtype: default_float() if _level(dtype) < 2 else dtype)
+ALWAYS_BOOL = partial(_promoted, compute=_same, result=lambda dtype: BOOL)
+COMPLEX_TO_FLOAT = partial(_promoted, result=real_dtype)
+BOOL_TO_LONG = partial(_promoted, common=lambda dtype: INT64 if dtype == BOOL else dtype)
+INT_TO_LONG = partial(_promoted, common=lambda dtype: INT64 if _level(dtype) < 2 else dtype)
 
 
 def SATURATE(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
     """Like NO_OPMATH; from torch 2.15 on, numbers beyond the range of an integer dtype become its least or greatest."""
-    common = result_type(*tensors)
+    dtype = result_type(*tensors)
     arguments = (*tensors, *scalars)
-    if common.kind in "iu" and _SATURATES:
-        arguments = tuple(_limited(x, common) if isinstance(x, Number) else x for x in arguments)
-    return _promoted(common, common, common, arguments, ())
+    if dtype.kind in "iu" and _SATURATES:
+        arguments = tuple(_limited(x, dtype) if isinstance(x, Number) else x for x in arguments)
+    return (dtype, *[x if x is None else _converted(x, dtype) for x in arguments])
 
 
 def _limited(x: Number, dtype: DType) -> Array:
@@ -323,39 +333,6 @@ def _limited(x: Number, dtype: DType) -> Array:
     wide, most = (FLOAT64, 2**63 - 1024) if _level(x.dtype) == 2 else (INT64, 2**63 - 1)
     limits = np.iinfo(dtype)
     return jnp.clip(cast(x, wide), wide.type(limits.min), wide.type(min(limits.max, most)))
-
-
-def INT_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Like DEFAULT, with integers and bool converted to the default float."""
-    common = result_type(*tensors)
-    common = default_float() if _level(common) < 2 else common
-    return _promoted(common, opmath(common), common, tensors, scalars)
-
-
-def ALWAYS_BOOL(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Like NO_OPMATH, but the result dtype is bool."""
-    common = result_type(*tensors)
-    return _promoted(common, common, BOOL, tensors, scalars)
-
-
-def COMPLEX_TO_FLOAT(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Like DEFAULT; a complex result becomes real."""
-    common = result_type(*tensors)
-    return _promoted(common, opmath(common), real_dtype(common), tensors, scalars)
-
-
-def BOOL_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Like DEFAULT, with bool converted to int64."""
-    common = result_type(*tensors)
-    common = INT64 if common == BOOL else common
-    return _promoted(common, opmath(common), common, tensors, scalars)
-
-
-def INT_TO_LONG(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # noqa: N802
-    """Like DEFAULT, with integers and bool converted to int64, as in torch's sum."""
-    common = result_type(*tensors)
-    common = INT64 if _level(common) < 2 else common
-    return _promoted(common, opmath(common), common, tensors, scalars)
 
 
 @jax.custom_jvp

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from inspect import isfunction
 from typing import Any
 
 import jax
@@ -18,7 +17,7 @@ from ..trace.core import SYMBOLIC_TYPES
 from ..trace.transfer import read
 from .wrappers import local_part
 
-_KERNELS = [name for name, f in vars(optim).items() if name.endswith("_") and isfunction(f) and hasattr(torch, name)]
+_KERNELS = [name for name, f in vars(optim).items() if name.endswith("_") and callable(f) and hasattr(torch, name)]
 
 
 @contextlib.contextmanager

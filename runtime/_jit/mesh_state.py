@@ -9,7 +9,6 @@ import jax
 import torch
 from jax.sharding import NamedSharding, PartitionSpec
 
-from ..storage.cell import Cell
 from ..storage.tensors import cell_of
 from .outputs import is_device_tensor
 from .traced_step import TracedStep
@@ -26,14 +25,10 @@ def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
     if not meshes:
         return False
     given = {cell_of(x) for x in arguments if isinstance(x, torch.Tensor) and is_device_tensor(x)}
-    joining = [cell for cell in step.inputs.touched - given if _is_unplaced(cell)]
+    joining = [c for c in step.inputs.touched - given if not c.index and c.aval.sharding is None]
     replicated = NamedSharding(meshes[0], PartitionSpec())
     old = {cell: cell.read() for cell in joining}
     new = {i: jax.device_put(array, replicated) for i, array in {id(array): array for array in old.values()}.items()}
     for cell, array in old.items():
         cell.write(new[id(array)])  # cells on one array stay on one
     return bool(joining)
-
-
-def _is_unplaced(cell: Cell) -> bool:
-    return not cell.index and cell.aval.sharding is None

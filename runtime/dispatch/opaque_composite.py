@@ -82,7 +82,8 @@ class OpaqueComposite:
     def apply(self, values: list[Any]) -> Any:
         """The differentiable results."""
         f, xs, orders = self.function(values)
-        return self.signature.packed([_permuted(r, o) for r, o in zip(call(f, xs), orders, strict=True)])
+        pairs = zip(call(f, xs), orders, strict=True)
+        return self.signature.packed([r if order is None else r.permute(order) for r, order in pairs])
 
     def function(self, values: list[Any]) -> tuple[int, list[torch.Tensor], Sequence[Axes | None]]:
         """The number of the lowering as a function, its operands, and the permutations of its memory-order results.
@@ -219,10 +220,6 @@ def is_real(x: torch.Tensor) -> bool:
 def has_symbols(values: Any) -> bool:
     """Whether a size is symbolic: a function of `tenax::call` would fix it."""
     return any(isinstance(n, torch.SymInt) for x in tensors(values) for n in x.size())
-
-
-def _permuted(result: torch.Tensor, order: Axes | None) -> torch.Tensor:
-    return result if order is None else result.permute(order)
 
 
 def wants_gradient(values: Any) -> bool:

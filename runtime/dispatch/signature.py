@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import keyword
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property, lru_cache
@@ -126,9 +127,7 @@ class Signature:
     @property
     def takes_dtype(self) -> bool:
         """Whether the lowering of an `out=` form has a `dtype` parameter that is not in the schema."""
-        code = self.lowering.__code__
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        return "dtype" in names and "dtype" not in self.names
+        return "dtype" not in self.names and "dtype" in inspect.signature(self.lowering).parameters
 
     @property
     def checks(self) -> Any:

@@ -31,14 +31,6 @@ def is_number(size: Any) -> bool:
     return isinstance(size, int)
 
 
-def view(x: Array, size: Size) -> Array:
-    return x.reshape(tuple(size))
-
-
-def view_dtype(x: Array, dtype: torch.dtype) -> Array:
-    return bitcast(x, numpy_dtype(dtype))
-
-
 def expand(x: Array, size: Size, *, implicit: bool = False) -> Array:
     own = (1,) * (len(size) - x.ndim) + x.shape
     return jnp.broadcast_to(x, [m if is_number(n) and n == -1 else n for n, m in zip(size, own, strict=True)])
@@ -48,18 +40,10 @@ def permute(x: Array, dims: Sequence[int]) -> Array:
     return x.transpose([d % x.ndim for d in dims]) if x.ndim else x
 
 
-def transpose(x: Array, dim0: int, dim1: int) -> Array:
-    return jnp.swapaxes(x, dim0, dim1) if x.ndim else x
-
-
 def squeeze(x: Array, dims: int | Sequence[int] | None = None) -> Array:
     listed = range(x.ndim) if dims is None else (dims,) if isinstance(dims, int) else dims
     squeezed = {d % max(x.ndim, 1) for d in listed} if x.ndim else set()
     return x.reshape([n for d, n in enumerate(x.shape) if d not in squeezed or not (is_number(n) and n == 1)])
-
-
-def unsqueeze(x: Array, dim: int) -> Array:
-    return jnp.expand_dims(x, dim)
 
 
 def select(x: Array, dim: int, index: Any) -> Array:
@@ -111,10 +95,6 @@ def unbind(x: Array, dim: int = 0) -> list[Array]:
     return [select(x, dim, i) for i in range(n)]
 
 
-def diagonal(x: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
-    return jnp.diagonal(x, offset, dim1, dim2)
-
-
 def unfold(x: Array, dimension: int, size: int, step: int) -> Array:
     if not x.ndim:
         return x.reshape(1)[:size]
@@ -128,14 +108,6 @@ def as_strided(x: Array, size: Size, stride: Size, storage_offset: int | None = 
     if not all(map(is_number, (*size, *stride, *x.shape))):
         raise NotImplementedError("as_strided of symbolic dimensions: its result depends on the memory layout")
     return views.read(x, TensorSpec(tuple(size), tuple(stride), storage_offset or 0, torch_dtype(x.dtype)))
-
-
-def view_as_real(x: Array) -> Array:
-    return jnp.stack([x.real, x.imag], -1)
-
-
-def view_as_complex(x: Array) -> Array:
-    return jax.lax.complex(x[..., 0], x[..., 1])
 
 
 def to_copy(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
@@ -164,33 +136,21 @@ def new_full(x: Array, size: Size, value: Any = 0, *, dtype: torch.dtype | None 
     return jnp.full(tuple(size), value, x.dtype if dtype is None else numpy_dtype(dtype))
 
 
-def sym_size(x: Array, dim: int) -> Any:
-    return x.shape[dim]
-
-
-def sym_numel(x: Array) -> Any:
-    return math.prod(x.shape)
-
-
-def sym_stride(x: Array, dim: int) -> Any:
-    return contiguous_strides(x.shape)[dim]
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "_assert_async.msg": assert_async,
     "_assert_scalar": nothing,
     "_assert_tensor_metadata": nothing,
     "_conj": jnp.conj,
     "_neg_view": jnp.negative,
-    "_reshape_alias": lambda x, size, stride: view(x, size),
+    "_reshape_alias": lambda x, size, stride: x.reshape(tuple(size)),
     "_to_copy": to_copy,
-    "_unsafe_view": view,
+    "_unsafe_view": lambda x, size: x.reshape(tuple(size)),
     "alias": same,
     "as_strided": as_strided,
     "clone": same,
     "contiguous": same,
     "detach": same,
-    "diagonal": diagonal,
+    "diagonal": lambda x, offset=0, dim1=0, dim2=1: jnp.diagonal(x, offset, dim1, dim2),
     "empty.memory_format": full,
     "empty_like": lambda x, **options: new_full(x, x.shape, **options),
     "empty_permuted": lambda size, layout, **options: full(size, **options),
@@ -214,32 +174,24 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "squeeze.dims": squeeze,
     "sym_constrain_range": nothing,
     "sym_constrain_range_for_size": nothing,
-    "sym_numel": sym_numel,
-    "sym_size.int": sym_size,
-    "sym_stride.int": sym_stride,
+    "sym_numel": lambda x: math.prod(x.shape),
+    "sym_size.int": lambda x, dim: x.shape[dim],
+    "sym_stride.int": lambda x, dim: contiguous_strides(x.shape)[dim],
     "t": lambda x: x.T,
-    "transpose.int": transpose,
+    "transpose.int": lambda x, dim0, dim1: jnp.swapaxes(x, dim0, dim1) if x.ndim else x,
     "unbind.int": unbind,
     "unfold": unfold,
-    "unsqueeze": unsqueeze,
-    "view": view,
-    "view.dtype": view_dtype,
-    "view_as_complex": view_as_complex,
-    "view_as_real": view_as_real,
+    "unsqueeze": lambda x, dim: jnp.expand_dims(x, dim),
+    "view": lambda x, size: x.reshape(tuple(size)),
+    "view.dtype": lambda x, dtype: bitcast(x, numpy_dtype(dtype)),
+    "view_as_complex": lambda x: jax.lax.complex(x[..., 0], x[..., 1]),
+    "view_as_real": lambda x: jnp.stack([x.real, x.imag], -1),
 }
-
-
-def _sym_sum(terms: Sequence[Any]) -> Any:
-    return sum(terms)
 
 
 def real(size: Any) -> Any:
     """Convert a size to a float64 number, or to an array if the size is symbolic."""
     return float(size) if isinstance(size, (int, float)) else jnp.asarray(size, np.dtype(np.float64))
-
-
-def _quotient(a: Any, b: Any) -> Any:
-    return real(a) / real(b)
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -253,10 +205,6 @@ def _whole(size: Any) -> Any:
             "a size is a fraction of a symbolic size; expected an integer multiple, or // of sizes"
         )
     return size
-
-
-def _power(a: Any, b: Any) -> Any:
-    return a**b if isinstance(b, int) and b >= 0 else real(a) ** real(b)
 
 
 def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -278,21 +226,17 @@ def _compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return answer
 
 
-def _negated(answer: Any) -> Any:
-    return ~answer if isinstance(answer, jax.Array) else not answer
-
-
 # torch's functions of sizes and their equivalents for JAX sizes. Functions not listed (operator.add) work for both.
 SIZES: dict[Any, Callable[..., Any]] = {
     torch.sym_max: jax.core.max_dim,
     torch.sym_min: jax.core.min_dim,
-    torch.sym_sum: _sym_sum,
+    torch.sym_sum: sum,
     torch.sym_float: real,
     torch.sym_sqrt: lambda size: real(size) ** 0.5,
     **dict.fromkeys((math.trunc, math.floor, math.ceil, torch.sym_int), _whole),
     operator.mul: _product,
-    operator.truediv: _quotient,
-    operator.pow: _power,
+    operator.truediv: lambda a, b: real(a) / real(b),
+    operator.pow: lambda a, b: a**b if isinstance(b, int) and b >= 0 else real(a) ** real(b),
     **{f: _compared(f) for f in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)},
-    torch.sym_not: _negated,
+    torch.sym_not: lambda answer: ~answer if isinstance(answer, jax.Array) else not answer,
 }

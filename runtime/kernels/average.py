@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Sequence
+from functools import partial, reduce
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,7 @@ def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
     if math.prod(axis.kernel for axis in axes) <= _UNROLLED and not any(axis.is_open for axis in axes):
         padded = lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes])
         taps = itertools.product(*(range(axis.kernel) for axis in axes))
-        return functools.reduce(lax.add, (_tap(padded, axes, tap) for tap in taps))
+        return reduce(lax.add, (_tap(padded, axes, tap) for tap in taps))
     return lax.reduce_window(
         window_operand(x) if any(axis.pads != (0, 0) for axis in axes) else x,
         np.zeros((), x.dtype),  # with a NumPy constant, JAX recognizes a sum, which has a transpose
@@ -84,81 +84,47 @@ def _divided(x: Array, axes: Sequence[WindowAxis], count_include_pad: bool, divi
     return lax.div(x, jnp.broadcast_to(jnp.asarray(counts, dtype=x.dtype), x.shape))
 
 
-Options = tuple[Sizes, Sizes, Sizes, Sizes, bool]
-
-
-def _avg_pool(self: Array, rank: int, options: Options, count_include_pad: bool, divisor_override: int | None) -> Array:
-    """Averages of the windows that `options` describe, over the last `rank` axes."""
-    axes = windows(self.shape[-rank:], *options)
+def _avg_pool(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    rank: int,
+) -> Array:
+    """Averages of windows over the last `rank` axes, of float or integer."""
+    axes = windows(self.shape[-rank:], kernel_size, stride, padding, 1, ceil_mode)
     total = _sums(cast(self, opmath(self.dtype)), axes)
     return cast(_divided(total, axes, count_include_pad, divisor_override), self.dtype)
 
 
 def _avg_pool_backward(
-    grad_output: Array, self: Array, rank: int, options: Options, count_include_pad: bool, divisor_override: int | None
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    *,
+    rank: int,
 ) -> Array:
     """The gradient of `self`: each window spreads its gradient evenly."""
-    axes = windows(self.shape[-rank:], *options)
+    axes = windows(self.shape[-rank:], kernel_size, stride, padding, 1, ceil_mode)
     shares = _divided(cast(grad_output, opmath(self.dtype)), axes, count_include_pad, divisor_override)
     if all(axis.stride >= axis.kernel and not axis.is_open for axis in axes):
         return cast(_repeated(shares, axes), self.dtype)
     return cast(jax.linear_transpose(lambda x: _sums(x, axes), cast(self, shares.dtype))(shares)[0], self.dtype)
 
 
-def avg_pool2d(
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes = (),
-    padding: Sizes = (0, 0),
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Array:
-    """Averages of windows over the last two axes, of float or integer."""
-    return _avg_pool(self, 2, (kernel_size, stride, padding, 1, ceil_mode), count_include_pad, divisor_override)
-
-
-def avg_pool3d(
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes = (),
-    padding: Sizes = (0, 0, 0),
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Array:
-    """Averages of windows over the last three axes, of float or integer."""
-    return _avg_pool(self, 3, (kernel_size, stride, padding, 1, ceil_mode), count_include_pad, divisor_override)
-
-
-def avg_pool2d_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Array:
-    """The gradient of `self`: each window spreads its gradient evenly."""
-    options = (kernel_size, stride, padding, 1, ceil_mode)
-    return _avg_pool_backward(grad_output, self, 2, options, count_include_pad, divisor_override)
-
-
-def avg_pool3d_backward(
-    grad_output: Array,
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Array:
-    """The gradient of `self`: each window spreads its gradient evenly."""
-    options = (kernel_size, stride, padding, 1, ceil_mode)
-    return _avg_pool_backward(grad_output, self, 3, options, count_include_pad, divisor_override)
+avg_pool2d = partial(_avg_pool, rank=2)
+avg_pool3d = partial(_avg_pool, rank=3)
+avg_pool2d_backward = partial(_avg_pool_backward, rank=2)
+avg_pool3d_backward = partial(_avg_pool_backward, rank=3)
 
 
 def _adaptive_table(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +134,7 @@ def _adaptive_table(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(table < ends[:, None], table, -1), ends - starts
 
 
-def _adaptive_avg_pool(self: Array, output_size: Sizes, rank: int) -> Array:
+def _adaptive_avg_pool(self: Array, output_size: Sizes, *, rank: int) -> Array:
     """Averages of `output_size` windows that cover the last `rank` axes."""
     if not all(self.shape[-rank:]):
         size = f"input has sizes {list(self.shape)}"
@@ -191,7 +157,7 @@ def _covered_mean(x: Array, axis: int, count: int) -> Array:
     return jnp.moveaxis(jnp.tensordot(x, means, ((axis,), (1,)), precision="highest"), -1, axis)
 
 
-def _adaptive_avg_pool_backward(grad_output: Array, self: Array, rank: int) -> Array:
+def _adaptive_avg_pool_backward(grad_output: Array, self: Array, *, rank: int) -> Array:
     """The gradient of `self`: each window spreads its gradient evenly."""
     x = cast(grad_output, opmath(grad_output.dtype))
     for axis in range(x.ndim - rank, x.ndim):
@@ -205,21 +171,7 @@ def _column(lengths: np.ndarray, x: Array, axis: int) -> Array:
     return jnp.asarray(lengths.reshape(-1, *(1,) * (x.ndim - axis - 1)), dtype=x.dtype)
 
 
-def _adaptive_avg_pool2d(self: Array, output_size: Sizes) -> Array:
-    """(..., H, W) averaged to (..., *output_size)."""
-    return _adaptive_avg_pool(self, output_size, 2)
-
-
-def _adaptive_avg_pool3d(self: Array, output_size: Sizes) -> Array:
-    """(..., D, H, W) averaged to (..., *output_size)."""
-    return _adaptive_avg_pool(self, output_size, 3)
-
-
-def _adaptive_avg_pool2d_backward(grad_output: Array, self: Array) -> Array:
-    """The gradient of `self`, (..., H, W)."""
-    return _adaptive_avg_pool_backward(grad_output, self, 2)
-
-
-def _adaptive_avg_pool3d_backward(grad_output: Array, self: Array) -> Array:
-    """The gradient of `self`, (..., D, H, W)."""
-    return _adaptive_avg_pool_backward(grad_output, self, 3)
+_adaptive_avg_pool2d = partial(_adaptive_avg_pool, rank=2)
+_adaptive_avg_pool3d = partial(_adaptive_avg_pool, rank=3)
+_adaptive_avg_pool2d_backward = partial(_adaptive_avg_pool_backward, rank=2)
+_adaptive_avg_pool3d_backward = partial(_adaptive_avg_pool_backward, rank=3)

@@ -6,12 +6,10 @@ to a forward and its backward. Float16 and bfloat16 are computed in float32.
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 
-from tenax.words import cast, opmath
-
-Array = jax.Array
+from tenax.kernels.rnn import gru_cell, lstm_cell
+from tenax.words import Array, cast, opmath
 
 
 def _wide(*arrays: Array | None) -> list[Array]:
@@ -33,11 +31,8 @@ def _thnn_fused_lstm_cell(
     """
     dtype = input_gates.dtype
     gates, hidden, c, b1, b2 = _wide(input_gates, hidden_gates, cx, input_bias, hidden_bias)
-    i, f, g, o = jnp.split(gates + hidden + b1 + b2, 4, axis=-1)
-    i, f, g, o = jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
-    cy = f * c + i * g
-    hy = o * jnp.tanh(cy)
-    return cast(hy, dtype), cast(cy, dtype), cast(jnp.concatenate([i, f, g, o], -1), dtype)
+    (hy, cy), activated = lstm_cell.step(gates + hidden + b1, b2, (c, c))
+    return cast(hy, dtype), cast(cy, dtype), cast(jnp.concatenate(activated, -1), dtype)
 
 
 def _thnn_fused_lstm_cell_backward_impl(
@@ -46,13 +41,12 @@ def _thnn_fused_lstm_cell_backward_impl(
     """(gradient of the gates, of cx, of each bias)."""
     dtype = workspace.dtype
     saved, c_new, c, gh, gc = _wide(workspace, cy, cx, grad_hy, grad_cy)
-    i, f, g, o = jnp.split(saved, 4, axis=-1)
-    t = jnp.tanh(c_new)
-    gc = gc + gh * o * (1 - t * t)
-    gates = [gc * g * i * (1 - i), gc * c * f * (1 - f), gc * i * (1 - g * g), gh * t * o * (1 - o)]
+    by_i, by_f, by_g, by_old, by_o, by_new = lstm_cell.slopes(tuple(jnp.split(saved, 4, axis=-1)), (c, c), (c, c_new))
+    gc = gc + gh * by_new
+    gates = [gc * by_i, gc * by_f, gc * by_g, gh * by_o]
     grad_gates = cast(jnp.concatenate([jnp.broadcast_to(x, c.shape) for x in gates], -1), dtype)
     bias = cast(jnp.sum(grad_gates, 0), dtype) if has_bias else None
-    return grad_gates, cast(jnp.broadcast_to(gc * f, c.shape), dtype), bias
+    return grad_gates, cast(jnp.broadcast_to(gc * by_old, c.shape), dtype), bias
 
 
 def _thnn_fused_gru_cell(
@@ -68,11 +62,7 @@ def _thnn_fused_gru_cell(
     """
     dtype = input_gates.dtype
     x, h, old, b1, b2 = _wide(input_gates, hidden_gates, hx, input_bias, hidden_bias)
-    xr, xz, xn = jnp.split(x + b1, 3, axis=-1)
-    hr, hz, hn = jnp.split(h + b2, 3, axis=-1)
-    r, z = jax.nn.sigmoid(xr + hr), jax.nn.sigmoid(xz + hz)
-    n = jnp.tanh(xn + r * hn)
-    hy = n + z * (old - n)
+    (hy,), (r, z, n, hn) = gru_cell.step(x + b1, h + b2, (old,))
     return cast(hy, dtype), cast(jnp.concatenate([r, z, n, old, hn], -1), dtype)
 
 
@@ -83,10 +73,9 @@ def _thnn_fused_gru_cell_backward(
     dtype = workspace.dtype
     saved, grad = _wide(workspace, grad_hy)
     r, z, n, old, hn = jnp.split(saved, 5, axis=-1)
-    gz = grad * (old - n) * z * (1 - z)
-    gn = grad * (1 - z) * (1 - n * n)
-    gr = gn * hn * r * (1 - r)
-    inputs = cast(jnp.concatenate([gr, gz, gn], -1), dtype)
-    hidden = cast(jnp.concatenate([gr, gz, gn * r], -1), dtype)
+    slopes = gru_cell.slopes((r, z, n, hn), (old,), ())
+    by_r, by_z, by_n, by_hn, by_old = (grad * slope for slope in slopes)
+    inputs = cast(jnp.concatenate([by_r, by_z, by_n], -1), dtype)
+    hidden = cast(jnp.concatenate([by_r, by_z, by_hn], -1), dtype)
     biases = (jnp.sum(inputs, 0), jnp.sum(hidden, 0)) if has_bias else (None, None)
-    return inputs, hidden, cast(grad * z, dtype), *biases
+    return inputs, hidden, cast(by_old, dtype), *biases

@@ -11,23 +11,18 @@ from tenax.kernels.convolution import primitives
 from tenax.kernels.convolution.geometry import Geometry
 from tenax.words import BOOL, Array, product_precision
 
+# Stride, padding, dilation, whether it is transposed, output padding, groups.
+Options = tuple[Sequence[int], Sequence[int], Sequence[int], bool, Sequence[int], int]
+
 
 def _spread(values: Sequence[int], count: int) -> tuple[int, ...]:
     """One value per spatial dimension; a list of one value applies to all, as in torch."""
     return tuple(values) * count if len(values) == 1 else tuple(values)
 
 
-def _geometry(
-    input: Array,
-    weight: Array,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-) -> Geometry:
+def _geometry(input: Array, weight: Array, options: Options) -> Geometry:
     """The geometry of a convolution; a transposed one maps its output to its image."""
+    stride, padding, dilation, transposed, output_padding, groups = options
     rank = input.ndim - 2
     stride, padding, dilation, extra = (_spread(v, rank) for v in (stride, padding, dilation, output_padding))
     sizes, kernel = tuple(input.shape[2:]), tuple(weight.shape[2:])
@@ -39,18 +34,9 @@ def _geometry(
     return Geometry(stride, padding, dilation, groups, sizes, kernel, out, product_precision(input.dtype))
 
 
-def _refuse(
-    input: Array,
-    weight: Array,
-    bias: Array | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-) -> None:
+def _refuse(input: Array, weight: Array, bias: Array | None, options: Options) -> None:
     """Raise the errors of ATen's `convolution` that its Meta kernel does not (ATen/native/Convolution.cpp)."""
+    stride, padding, dilation, transposed, output_padding, groups = options
     size, channels = list(weight.shape), weight.shape[0] if transposed else weight.shape[1] * groups
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
@@ -100,9 +86,9 @@ def convolution(
     options = (stride, padding, dilation, transposed, output_padding, groups)
     if input.ndim < weight.ndim:
         return convolution(input[None], weight, bias, *options)[0]
-    _refuse(input, weight, bias, *options)
+    _refuse(input, weight, bias, options)
     convolve = primitives.image if transposed else primitives.output
-    return _with_bias(convolve(_geometry(input, weight, *options), input, weight), bias)
+    return _with_bias(convolve(_geometry(input, weight, options), input, weight), bias)
 
 
 def convolution_backward(
@@ -119,7 +105,7 @@ def convolution_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Array | None, Array | None, Array | None]:
     """Gradients of input, weight and bias, each None unless set in `output_mask`."""
-    geometry = _geometry(input, weight, stride, padding, dilation, transposed, output_padding, groups)
+    geometry = _geometry(input, weight, (stride, padding, dilation, transposed, output_padding, groups))
     # JAX's transpose is linear, torch's gradient conjugate-linear.
     cotangent = grad_output.conj()
     grads: list[Array | None] = [None, None, None]

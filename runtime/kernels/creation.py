@@ -28,13 +28,9 @@ def _steps(start: _Number, step: _Number, count: int, dtype: DType) -> Array:
     return cast(lax.iota(wide, count) * lax.full((), step, wide) + lax.full((), start, wide), dtype)
 
 
-def _range_dtype(numbers: tuple[_Number, ...], dtype: DType | None) -> DType:
-    return dtype or (FLOAT32 if any(isinstance(n, float) for n in numbers) else INT64)
-
-
 def arange(start: _Number, end: _Number, step: _Number = 1, *, dtype: DType | None = None) -> Array:
     """`[start, end)` by `step`, of Python numbers."""
-    dtype = _range_dtype((start, end, step), dtype)
+    dtype = dtype or (FLOAT32 if any(isinstance(n, float) for n in (start, end, step)) else INT64)
     if not all(isinstance(n, (int, float)) for n in (start, end, step)):  # symbolic dimensions among integers
         count: Any = -((start - end) // step)
         places = lax.iota(INT64, count)

@@ -73,12 +73,9 @@ def _deform_conv2d_backward(
     use_mask: bool,
 ) -> tuple[Array, ...]:
     """The gradients of input, weight, offset, mask and bias."""
-
-    def forward(input: Array, weight: Array, offset: Array, mask: Array, bias: Array) -> Array:
-        rest = (stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups, use_mask)
-        return deform_conv2d(input, weight, offset, mask, bias, *rest)
-
-    return jax.vjp(forward, input, weight, offset, mask, bias)[1](grad)
+    rest = (stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups, use_mask)
+    _, pull = jax.vjp(lambda x, w, o, m, b: deform_conv2d(x, w, o, m, b, *rest), input, weight, offset, mask, bias)
+    return pull(grad)
 
 
 def bilinear(image: Array, y: Array, x: Array) -> Array:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.typing import ArrayLike
 
 from tenax.kernels.attention import attend
-from tenax.words import BOOL, Array, cast, opmath
+from tenax.kernels.norm import native_layer_norm
+from tenax.words import BOOL, Array, cast
 
 # ATen's numbers for the shape of a mask: (L, S), (batch, S) or (batch, heads, L, S).
 QUERY_KEY, BATCH_KEY, ALL = range(3)
@@ -67,15 +67,6 @@ def _native_multi_head_attention(
     return out, cast(attention, query.dtype)
 
 
-def _layer_norm(x: Array, weight: Array, bias: Array, eps: ArrayLike) -> Array:
-    """Normalised over the last axis, in the compute dtype."""
-    wide = cast(x, opmath(x.dtype))
-    mean = jnp.mean(wide, axis=-1, keepdims=True)
-    variance = jnp.mean(jnp.square(wide - mean), axis=-1, keepdims=True)
-    scale = lax.rsqrt(variance + cast(eps, wide.dtype))
-    return cast((wide - mean) * scale * cast(weight, wide.dtype) + cast(bias, wide.dtype), x.dtype)
-
-
 def _transformer_encoder_layer_fwd(
     src: Array,
     embed_dim: int,
@@ -86,7 +77,7 @@ def _transformer_encoder_layer_fwd(
     proj_bias: Array,
     use_gelu: bool,
     norm_first: bool,
-    eps: ArrayLike,
+    eps: float,
     norm_weight_1: Array,
     norm_bias_1: Array,
     norm_weight_2: Array,
@@ -112,7 +103,7 @@ def _transformer_encoder_layer_fwd(
     x = src
     for function, weight, bias in ((attention, norm_weight_1, norm_bias_1), (feed_forward, norm_weight_2, norm_bias_2)):
         if norm_first:
-            x = x + function(_layer_norm(x, weight, bias, eps))
+            x = x + function(native_layer_norm(x, (embed_dim,), weight, bias, eps)[0])
         else:
-            x = _layer_norm(x + function(x), weight, bias, eps)
+            x = native_layer_norm(x + function(x), (embed_dim,), weight, bias, eps)[0]
     return x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 import jax.numpy as jnp
@@ -24,13 +25,18 @@ def _fractional_starts(sample: Array, size: int, kernel: int, count: int) -> Arr
     return jnp.concatenate([shifted, jnp.full((*sample.shape, 1), size - kernel, jnp.int32)], axis=1)
 
 
-def _fractional_max_pool(self: Array, kernel: Sizes, counts: Sizes, samples: Array, order: Sequence[int]) -> Best:
-    """Maxima of windows at random positions of each plane; `order[i]` is the sample number of axis i."""
+def _fractional_max_pool(
+    self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array, *, order: Sequence[int]
+) -> Best:
+    """Maxima of windows at random positions of each plane, and their int64 positions.
+
+    `random_samples` in [0, 1) are (N, C, rank); `order[i]` is the number of the sample of axis i.
+    """
     rank = len(order)
-    kernel, counts = spread(kernel, rank), spread(counts, rank)
+    kernel, counts = spread(kernel_size, rank), spread(output_size, rank)
     sizes = self.shape[self.ndim - rank :]
     planes = per_plane(self, rank)
-    samples = samples.reshape(-1, rank)[: planes.shape[0]]  # torch also accepts samples of a longer batch
+    samples = random_samples.reshape(-1, rank)[: planes.shape[0]]  # torch also accepts samples of a longer batch
     places = jnp.zeros((planes.shape[0], 1, 1), jnp.int32)
     for number, size, k, count in zip(order, sizes, kernel, counts, strict=True):
         starts = _fractional_starts(samples[:, number], size, k, count)[:, None, :, None, None]
@@ -44,11 +50,5 @@ def _fractional_max_pool(self: Array, kernel: Sizes, counts: Sizes, samples: Arr
     return following(self, (values.reshape(shape), places.reshape(shape)), rank)
 
 
-def fractional_max_pool2d(self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array) -> Best:
-    """Values and int64 positions; `random_samples` in [0, 1) are (N, C, 2), the column's first."""
-    return _fractional_max_pool(self, kernel_size, output_size, random_samples, (1, 0))
-
-
-def fractional_max_pool3d(self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array) -> Best:
-    """Values and int64 positions; `random_samples` in [0, 1) are (N, C, 3), depth first."""
-    return _fractional_max_pool(self, kernel_size, output_size, random_samples, (0, 1, 2))
+fractional_max_pool2d = partial(_fractional_max_pool, order=(1, 0))
+fractional_max_pool3d = partial(_fractional_max_pool, order=(0, 1, 2))

@@ -13,8 +13,7 @@ from jax.scipy import special
 
 from tenax.kernels.chebyshev import polynomial, series
 from tenax.kernels.wide import wide
-from tenax.platforms import platform
-from tenax.words import FLOAT32, Array, cast, double
+from tenax.words import FLOAT32, Array, cast
 
 # ln Γ(1 + w) / w and ln Γ(2 + w) / w in 2w, for w in [-1/2, 1/2]: computed with mpmath at 50 digits by interpolation at
 # Chebyshev nodes.
@@ -35,35 +34,18 @@ _NEAR_TWO = (
     3.245660731626191e-17, -3.904483378457447e-18,
 )  # fmt: skip
 # B(2k) / (2k (2k - 1)), k = 1, 2, ...: Stirling's series of ln Γ (DLMF 5.11.1); exact to 1e-16 from 10.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
-_STIRLING_FROM = 10
-# From here the series is exact to 1e-16 of ln Γ itself, which is larger than 1 there.
-_MOVED = 8
-# sin(πt) / t in t², for |t| ≤ 1/2: by interpolation at Chebyshev nodes, with a relative error of 4e-17.
-_SINE = (
-    3.141592653589793, -5.167712780049969, 2.5501640398773007, -0.5992645293189447, 0.0821458865731029,
-    -0.007370430505916944, 0.0004662998161898394, -2.1903497074626018e-05, 7.697826768224191e-07,
-)  # fmt: skip
-# ln Γ(1 + w) / w and ln Γ(2 + w) / w in w: -γ and 1 - γ, then ± ζ(k) / k and ± (ζ(k) - 1) / k (DLMF 5.7.3).
-_TAYLOR_AT_ONE = (
-    -0.5772156649015329, 0.8224670334241132, -0.40068563438653143, 0.27058080842778454,
-)  # fmt: skip
-_TAYLOR_AT_TWO = (
-    0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.020580808427784546,
-)  # fmt: skip
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+STIRLING_FROM = 10
 
 
 def _positive(x: Array) -> Array:
     """ln Γ(x) for x > 0: series around the zeros at 1 and 2, the recurrence up to 10, and Stirling's series above."""
-    big = x >= _STIRLING_FROM
-    large = jnp.where(big, x, _STIRLING_FROM)
-    inverse = 1 / large
-    rest = jnp.zeros_like(x)
-    for c in reversed(_STIRLING):
-        rest = rest * inverse * inverse + cast(c, x.dtype)
-    stirling = (large - 0.5) * (lax.log(large) - 1) + cast(math.log(2 * math.pi) / 2 - 0.5, x.dtype) + rest * inverse
+    big = x >= STIRLING_FROM
+    large = jnp.where(big, x, STIRLING_FROM)
+    rest = polynomial(STIRLING, 1 / (large * large)) / large
+    stirling = (large - 0.5) * (lax.log(large) - 1) + cast(math.log(2 * math.pi) / 2 - 0.5, x.dtype) + rest
     product, small = jnp.ones_like(x), jnp.where(big, 2, x)
-    for _ in range(_STIRLING_FROM - 2):
+    for _ in range(STIRLING_FROM - 2):
         above = small > 2.5
         small = jnp.where(above, small - 1, small)
         product = jnp.where(above, product * small, product)
@@ -73,8 +55,15 @@ def _positive(x: Array) -> Array:
     return jnp.where(big, stirling, below + lax.log(jnp.where(tiny, 1 / small, product)))
 
 
-def _lgamma(self: Array) -> Array:
-    """ln |Γ(x)| of float64 to a few ULP."""
+@wide
+def lgamma(self: Array) -> Array:
+    """ln |Γ(x)| of a float array; infinite at 0, at negative integers and at infinity (DLMF 5.5.3).
+
+    `lax.lgamma` loses all digits next to the zeros at 1 and 2: of 0.99999994 in float32 it is 4.8e-7 instead of 3.4e-8.
+    That is within torch's tolerance, so platforms other than the CPU use it for float32 and need no float64.
+    """
+    if self.dtype == FLOAT32:
+        return lax.lgamma(self)
     size = jnp.abs(self)
     turn = self - lax.round(self)
     sine = jnp.abs(lax.sin(turn * cast(math.pi, self.dtype)))
@@ -83,52 +72,6 @@ def _lgamma(self: Array) -> Array:
     left = cast(math.log(math.pi), self.dtype) - lax.log(regular) - lax.log(jnp.where(sine > 0, sine, 1)) - right
     value = jnp.where(self < 0, jnp.where(sine > 0, left, jnp.inf), right)
     return jnp.where(jnp.isnan(self), self, jnp.where((self == 0) | jnp.isinf(self), jnp.inf, value))
-
-
-def _lgamma_of_single(x: Array) -> Array:
-    """ln |Γ(x)| of numbers that float32 holds, with an absolute error of a few 1e-15, or a relative one of 1e-12.
-
-    Stirling's series from 8, to which smaller numbers are moved by 8, and one logarithm of the product by which Γ then
-    differs; for negative numbers, of the reflection too. Next to the zeros at 1 and 2, the difference would cancel.
-    """
-    size, negative = jnp.abs(x), x < 0
-    regular = jnp.isfinite(size) & (size > 0)
-    size = jnp.where(regular, size, 1)
-    large = size >= _MOVED
-    moved = jnp.where(large, size, size + _MOVED)
-    inverse = 1 / moved
-    rest = polynomial(_STIRLING, inverse * inverse) * inverse
-    stirling = (moved - 0.5) * (lax.log(moved) - 1) + cast(math.log(2 * math.pi) / 2 - 0.5, x.dtype) + rest
-    product = size + 1
-    for k in range(2, _MOVED):
-        product = product * (size + k)
-    turn = x - lax.round(x)
-    sine = jnp.abs(turn * polynomial(_SINE, turn * turn))
-    # Γ(moved) / Γ(size), and π / (size sin(π size)) times that
-    above = jnp.where(large, 1, size * product)
-    mirrored = cast(math.pi, x.dtype) * jnp.where(large, 1, product)
-    mirrored = mirrored / jnp.where(sine > 0, jnp.where(large, sine * size, sine), 1)
-    factor = lax.log(jnp.where(negative, mirrored, above))
-    value = jnp.where(negative, factor - stirling, stirling - factor)
-    two = size > 1.5
-    w = size - jnp.where(two, 2, 1)
-    series_ = jnp.zeros_like(w)
-    for one, other in zip(reversed(_TAYLOR_AT_ONE), reversed(_TAYLOR_AT_TWO), strict=True):
-        series_ = series_ * w + jnp.where(two, cast(other, x.dtype), cast(one, x.dtype))
-    value = jnp.where(~negative & (jnp.abs(w) < 2**-10), w * series_, value)
-    infinite = ~regular | (negative & (turn == 0))
-    return jnp.where(jnp.isnan(x), x, jnp.where(infinite, jnp.inf, value))
-
-
-def lgamma(self: Array) -> Array:
-    """ln |Γ(x)| of a float array; infinite at 0, at negative integers and at infinity (DLMF 5.5.3).
-
-    `lax.lgamma` loses all digits next to the zeros at 1 and 2: of 0.99999994 in float32 it is 4.8e-7 instead of 3.4e-8.
-    That is within torch's tolerance, so platforms other than the CPU use it for float32 and need no float64.
-    """
-    if self.dtype != FLOAT32:
-        return _lgamma(self)
-    return cast(_lgamma_of_single(double(self)), FLOAT32) if platform() == "cpu" else lax.lgamma(self)
 
 
 @wide

@@ -20,6 +20,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
 from tenax.kernels.chebyshev import polynomial
+from tenax.kernels.gamma import STIRLING, STIRLING_FROM
 from tenax.kernels.wide import wide
 from tenax.words import Array, cast
 
@@ -27,10 +28,6 @@ from tenax.words import Array, cast
 _LARGE = 20
 _NEAR = 0.3
 _WIDEST = 0.36  # |η| there
-
-# B(2k) / (2k (2k - 1)), k = 1, 2, ...: Stirling's series of ln Γ (DLMF 5.11.1); used from a = 10, exact to 1e-16 there.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
-_STIRLING_FROM = 10
 
 
 @lru_cache
@@ -68,9 +65,9 @@ def _excess(mu: Array) -> Array:
 
 def _density(a: Array, x: Array, mu: Array) -> Array:
     """xᵃ exp(-x) / Γ(a + 1); for large a relative to its maximum at x = a."""
-    big = a >= _STIRLING_FROM
-    large = jnp.where(big, a, _STIRLING_FROM)
-    stirling = polynomial(_STIRLING, 1 / (large * large)) / large
+    big = a >= STIRLING_FROM
+    large = jnp.where(big, a, STIRLING_FROM)
+    stirling = polynomial(STIRLING, 1 / (large * large)) / large
     peak = lax.exp(-large * _excess(jnp.where(big, mu, 0)) - stirling) * lax.rsqrt(2 * cast(math.pi, a.dtype) * large)
     small = jnp.where(big, 1, a)
     return jnp.where(big, peak, lax.exp(small * lax.log(x) - x - lax.lgamma(small + 1)))

@@ -7,6 +7,7 @@ the sizes; 1-d interpolation has only `scales`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from tenax.kernels import resample
 from tenax.kernels.resample import Scale
@@ -17,70 +18,44 @@ from tenax.words import Array, cast, opmath
 CORNER, CENTRE = 0.0, 0.5
 
 
-def _pick(x: Array, sizes: Sequence[int], scales: Sequence[Scale], shift: float) -> Array:
-    for axis, (size, scale) in enumerate(zip(sizes, scales, strict=True), 2):
-        x = read(x, axis, resample.nearest(x.shape[axis], size, scale, shift)[0][:, 0])
-    return x
+def _upsample(
+    self: Array,
+    output_size: Sequence[int],
+    scales_d: Scale = None,
+    scales_h: Scale = None,
+    scales_w: Scale = None,
+    scales: Scale = None,
+    *,
+    shift: float,
+) -> Array:
+    """(N, C, *sizes) to `output_size`, any dtype."""
+    factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
+    for axis, (size, scale) in enumerate(zip(output_size, factors, strict=True), 2):
+        self = read(self, axis, resample.nearest(self.shape[axis], size, scale, shift)[0][:, 0])
+    return self
 
 
-def _gather(grad: Array, input_size: Sequence[int], scales: Sequence[Scale], shift: float) -> Array:
-    """Sum for each input pixel the gradients of the outputs that read it."""
-    x = cast(grad, opmath(grad.dtype))
-    for axis, (size, scale) in enumerate(zip(input_size[2:], scales, strict=True), 2):
+def _upsample_backward(
+    grad_output: Array,
+    output_size: Sequence[int],
+    input_size: Sequence[int],
+    scales_d: Scale = None,
+    scales_h: Scale = None,
+    scales_w: Scale = None,
+    scales: Scale = None,
+    *,
+    shift: float,
+) -> Array:
+    """The gradient of an image of `input_size`: for each pixel, the sum of those of the outputs that read it."""
+    factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
+    x = cast(grad_output, opmath(grad_output.dtype))
+    for axis, (size, scale) in enumerate(zip(input_size[2:], factors, strict=True), 2):
         table, _ = resample.nearest(size, x.shape[axis], scale, shift)
         x = weigh(x, axis, transposed(table, size)[0])
-    return cast(x, grad.dtype)
+    return cast(x, grad_output.dtype)
 
 
-def upsample_nearest(
-    self: Array,
-    output_size: Sequence[int],
-    scales_d: Scale = None,
-    scales_h: Scale = None,
-    scales_w: Scale = None,
-    scales: Scale = None,
-) -> Array:
-    """(N, C, *sizes) to `output_size`, any dtype."""
-    factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
-    return _pick(self, output_size, factors, CORNER)
-
-
-def upsample_nearest_backward(
-    grad_output: Array,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    scales_d: Scale = None,
-    scales_h: Scale = None,
-    scales_w: Scale = None,
-    scales: Scale = None,
-) -> Array:
-    """The gradient of an image of `input_size`."""
-    factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
-    return _gather(grad_output, input_size, factors, CORNER)
-
-
-def upsample_nearest_exact(
-    self: Array,
-    output_size: Sequence[int],
-    scales_d: Scale = None,
-    scales_h: Scale = None,
-    scales_w: Scale = None,
-    scales: Scale = None,
-) -> Array:
-    """(N, C, *sizes) to `output_size`, any dtype."""
-    factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
-    return _pick(self, output_size, factors, CENTRE)
-
-
-def upsample_nearest_exact_backward(
-    grad_output: Array,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    scales_d: Scale = None,
-    scales_h: Scale = None,
-    scales_w: Scale = None,
-    scales: Scale = None,
-) -> Array:
-    """The gradient of an image of `input_size`."""
-    factors = resample.factors(len(output_size), scales_d, scales_h, scales_w, scales)
-    return _gather(grad_output, input_size, factors, CENTRE)
+upsample_nearest = partial(_upsample, shift=CORNER)
+upsample_nearest_backward = partial(_upsample_backward, shift=CORNER)
+upsample_nearest_exact = partial(_upsample, shift=CENTRE)
+upsample_nearest_exact_backward = partial(_upsample_backward, shift=CENTRE)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.platform import choose
 from tenax.kernels.scatter import narrow, take_rows
 from tenax.words import INT64, MEAN, NONE, Array, Number, as_long, axes, cast, opmath
 
@@ -22,16 +19,6 @@ def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int | 
     return chosen, jnp.where(kept, weights, cast(0, wide))
 
 
-def _flat(x: Array, chosen: Array) -> Array:
-    """The element of each position's class, by one index instead of one per axis."""
-    batch, classes, rest = x.shape[0], x.shape[1], prod(x.shape[2:])
-    chosen = narrow(chosen, x.size).reshape(batch, rest)
-    first = lax.broadcasted_iota(chosen.dtype, chosen.shape, 0) * (classes * rest)
-    place = first + chosen * rest + lax.broadcasted_iota(chosen.dtype, chosen.shape, 1)
-    picked = x.reshape(-1).at[place].get(mode="promise_in_bounds", wrap_negative_indices=False)
-    return picked.reshape(batch, *x.shape[2:])
-
-
 def _along(x: Array, chosen: Array) -> Array:
     index = lax.expand_dims(chosen, (1,))
     return lax.squeeze(jnp.take_along_axis(x, index, 1, mode="promise_in_bounds"), (1,))
@@ -42,10 +29,7 @@ def nll_loss_forward(
 ) -> tuple[Array, Array]:
     """(-self[target] weighted and reduced, the sum of the weights, or 0 without a reduction)."""
     chosen, weights = _weights(self, target, weight, ignore_index)
-    if self.ndim == 1:
-        picked = _along(self[None], chosen.reshape(1)).reshape(())
-    else:
-        picked = choose(_flat, _along, self, chosen)
+    picked = _along(self, chosen) if self.ndim > 1 else _along(self[None], chosen.reshape(1)).reshape(())
     weights = weights.reshape(picked.shape)
     losses = jnp.where(weights == 0, cast(0, weights.dtype), -cast(picked, weights.dtype) * weights)
     if reduction == NONE and self.ndim > 1:

@@ -12,7 +12,7 @@ from jax import lax
 
 from tenax.kernels.chebyshev import polynomial, series
 from tenax.kernels.wide import wide
-from tenax.words import FLOAT32, Array, cast
+from tenax.words import Array, cast
 
 # (1 + 2x) exp(x²) erfc(x) in (x - k) / (x + k) for x ≥ 0, the form of Shepherd and Laframboise (1981); computed with
 # mpmath at 50 digits by interpolation at Chebyshev nodes.
@@ -32,17 +32,6 @@ _ERF = (
     -0.02452306061734588, -0.14226120510371365, 0.010035582187599796, -0.0005768764699767485, 2.741993125219606e-05,
     -1.1043175507344507e-06, 3.8488755420345036e-08, -1.1808582533875466e-09, 3.2334215826050907e-11,
     -7.991015947004549e-13, 1.7990725113961456e-14, -3.718635487818693e-16, 7.103599003714253e-18,
-)  # fmt: skip
-
-# In float32: erf(x) / x - 1 for |x| ≤ 1 in x² with a relative error of 1.2e-9 of erf, and ln erfc(x) for 1 ≤ x ≤ 4 with
-# an error of 1.1e-9 of erfc; weighted minimax polynomials by Lawson's iteration, with values from mpmath at 50 digits.
-_ERF_OF_SINGLE = (
-    0.12837916572670835, -0.37612625824218815, 0.11283585148453802, -0.026853811928599987, 0.005188327672990066,
-    -0.0008010193512959213, 7.853860981556702e-05,
-)  # fmt: skip
-_LOG_ERFC_OF_SINGLE = (
-    -0.00035371879191331833, -1.1270400389255082, -0.6382256722960882, -0.10303737318167792, 0.021805320510896932,
-    -0.002939607865080921, 0.00018557406876714826,
 )  # fmt: skip
 
 # Numerator and denominator of the three rational approximations of Wichura (1988), algorithm AS 241: for
@@ -94,14 +83,9 @@ def erf(self: Array) -> Array:
     """
     size = jnp.abs(self)
     inside = size <= 1
-    if self.dtype == FLOAT32:
-        middle = self + self * polynomial(_ERF_OF_SINGLE, self * self)
-        beyond = lax.exp(polynomial(_LOG_ERFC_OF_SINGLE, jnp.clip(size, 1, 4)))
-    else:
-        middle = _near(jnp.where(inside, self, 0))
-        beyond = jnp.clip(size, 1, 10)
-        beyond = lax.exp(-beyond * beyond) * _right(beyond)
-    tail = jnp.copysign(1 - beyond, self)
+    middle = _near(jnp.where(inside, self, 0))
+    beyond = jnp.clip(size, 1, 10)
+    tail = jnp.copysign(1 - lax.exp(-beyond * beyond) * _right(beyond), self)
     return jnp.where(jnp.isnan(self), self, jnp.where(inside, middle, tail))
 
 

@@ -8,6 +8,7 @@ TPUs emulate a power in float64 with about 1,900 operations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -117,7 +118,7 @@ def _correction(rest: Array, steps: Array) -> Array:
     return -jnp.expm1(cast(steps, rest.dtype) * jnp.log1p(-rest))
 
 
-def _fused_adam_(
+def _fused_step_of_adam(
     self: _Arrays,
     grads: _Arrays,
     exp_avgs: _Arrays,
@@ -134,7 +135,7 @@ def _fused_adam_(
     maximize: bool,
     grad_scale: Array | None = None,
     found_inf: Array | None = None,
-    decoupled: bool = False,
+    decoupled: bool,
 ) -> tuple[list[Array], ...]:
     """New (parameters, gradients, first and second moments, maxima of these); no maxima without AMSGrad."""
     lists = [self, grads, exp_avgs, exp_avg_sqs, *([max_exp_avg_sqs] if amsgrad else [])]
@@ -152,43 +153,8 @@ def _fused_adam_(
     return results if amsgrad else (*results, list(max_exp_avg_sqs))
 
 
-def _fused_adamw_(
-    self: _Arrays,
-    grads: _Arrays,
-    exp_avgs: _Arrays,
-    exp_avg_sqs: _Arrays,
-    max_exp_avg_sqs: _Arrays,
-    state_steps: _Arrays,
-    *,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    weight_decay: Any,
-    eps: Any,
-    amsgrad: bool,
-    maximize: bool,
-    grad_scale: Array | None = None,
-    found_inf: Array | None = None,
-) -> tuple[list[Array], ...]:
-    """`_fused_adam_` with decoupled weight decay."""
-    return _fused_adam_(
-        self,
-        grads,
-        exp_avgs,
-        exp_avg_sqs,
-        max_exp_avg_sqs,
-        state_steps,
-        lr=lr,
-        beta1=beta1,
-        beta2=beta2,
-        weight_decay=weight_decay,
-        eps=eps,
-        amsgrad=amsgrad,
-        maximize=maximize,
-        grad_scale=grad_scale,
-        found_inf=found_inf,
-        decoupled=True,
-    )
+_fused_adam_ = partial(_fused_step_of_adam, decoupled=False)
+_fused_adamw_ = partial(_fused_step_of_adam, decoupled=True)
 
 
 def _fused_sgd_(
@@ -232,7 +198,7 @@ def _adagrad(numbers: Sequence[Array], param: Array, grad: Array, total: Array) 
     return param - rate * grad / (jnp.sqrt(total) + eps), total
 
 
-def adagrad(
+def _fused_step_of_adagrad(
     self: _Arrays,
     grads: _Arrays,
     state_sums: _Arrays,
@@ -245,38 +211,23 @@ def adagrad(
     maximize: bool,
     grad_scale: Array | None = None,
     found_inf: Array | None = None,
+    writes_steps: bool,
 ) -> tuple[list[Array], ...]:
-    """New (parameters, gradients, sums of squares)."""
+    """New (parameters, gradients, sums of squares), and the steps, if the schema declares them as mutated."""
+    unchanged = [list(state_steps)] if writes_steps else []
     if not self:
-        return list(self), list(grads), list(state_sums)
+        return list(self), list(grads), list(state_sums), *unchanged
     steps = _counts(state_steps)
 
     def numbers(dtype: DType) -> Sequence[Any]:
         return _scalar(lr, dtype) / (1 + (cast(steps, dtype) - 1) * _scalar(lr_decay, dtype)), weight_decay, eps
 
-    return _apply(_adagrad, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
+    news = _apply(_adagrad, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
+    return *news, *unchanged
 
 
-def _fused_adagrad_(
-    self: _Arrays,
-    grads: _Arrays,
-    state_sums: _Arrays,
-    state_steps: _Arrays,
-    *,
-    lr: Any,
-    lr_decay: Any,
-    weight_decay: Any,
-    eps: Any,
-    maximize: bool,
-    grad_scale: Array | None = None,
-    found_inf: Array | None = None,
-) -> tuple[list[Array], ...]:
-    """`adagrad` for the overload whose schema declares the steps as mutated, although they are not."""
-    numbers = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
-    news = adagrad(
-        self, grads, state_sums, state_steps, **numbers, maximize=maximize, grad_scale=grad_scale, found_inf=found_inf
-    )
-    return *news, list(state_steps)
+_fused_adagrad_ = partial(_fused_step_of_adagrad, writes_steps=True)
+adagrad = partial(_fused_step_of_adagrad, writes_steps=False)
 
 
 def adam_step(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -37,7 +38,8 @@ def _shown(rule: Rule, size: int, before: int, after: int) -> np.ndarray:
     return rule(np.arange(-before, size + after), size)
 
 
-def _pad(self: Array, padding: Sequence[int], rule: Rule) -> Array:
+def _pad(self: Array, padding: Sequence[int], *, rule: Rule) -> Array:
+    """Pad the last `len(padding) / 2` dimensions; `jnp.pad` rejects negative amounts."""
     for k in reversed(range(len(padding) // 2)):  # the last axis at the end: its pieces are short copies
         axis, before, after = self.ndim - 1 - k, padding[2 * k], padding[2 * k + 1]
         size: Any = self.shape[axis]
@@ -49,7 +51,7 @@ def _pad(self: Array, padding: Sequence[int], rule: Rule) -> Array:
     return self
 
 
-def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], rule: Rule) -> Array:
+def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], *, rule: Rule) -> Array:
     """Sum for each element of `self` the gradients of the positions that read it."""
     x = cast(grad_output, opmath(grad_output.dtype))
     for k in range(len(padding) // 2):
@@ -60,21 +62,7 @@ def _pad_backward(grad_output: Array, self: Array, padding: Sequence[int], rule:
     return cast(x, grad_output.dtype)
 
 
-def reflection_pad(self: Array, padding: Sequence[int]) -> Array:
-    """Pad the last `len(padding) / 2` dimensions by reflection; `jnp.pad` rejects negative amounts."""
-    return _pad(self, padding, _reflected)
-
-
-def replication_pad(self: Array, padding: Sequence[int]) -> Array:
-    """Pad the last `len(padding) / 2` dimensions with their border; `jnp.pad` rejects negative amounts."""
-    return _pad(self, padding, _replicated)
-
-
-def reflection_pad_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """The gradient of `self` in `reflection_pad`."""
-    return _pad_backward(grad_output, self, padding, _reflected)
-
-
-def replication_pad_backward(grad_output: Array, self: Array, padding: Sequence[int]) -> Array:
-    """The gradient of `self` in `replication_pad`."""
-    return _pad_backward(grad_output, self, padding, _replicated)
+reflection_pad = partial(_pad, rule=_reflected)
+reflection_pad_backward = partial(_pad_backward, rule=_reflected)
+replication_pad = partial(_pad, rule=_replicated)
+replication_pad_backward = partial(_pad_backward, rule=_replicated)

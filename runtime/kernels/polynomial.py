@@ -7,6 +7,7 @@ There are no derivatives, as in torch.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import jax.numpy as jnp
 from jax import lax
@@ -89,24 +90,18 @@ def special_chebyshev_polynomial_w(x: Array, n: Array) -> Array:
     return _chebyshev(x, n, 2 * x + 1, lambda angle: lax.sin((n + 0.5) * angle) / lax.sin(angle / 2), 2 * n + 1, 1)
 
 
-def _hermite(x: Array, n: Array, weight: int) -> Array:
-    """The polynomials with weight exp(-weight x² / 2) and leading coefficient weightⁿ (DLMF 18.9, table 1)."""
+@wide
+def _hermite(x: Array, n: Array, *, weight: int) -> Array:
+    """Hermite polynomials with weight exp(-weight x² / 2) and leading coefficient weightⁿ (DLMF 18.9, table 1); NaN
+    above degree 128 in float32 and 512 in float64."""
     x, n = _broadcast(x, n)
     beyond = n > _LONGEST_HERMITE[x.dtype.itemsize]
     value = _recur(jnp.where(beyond, 0, n), weight * x, lambda k, q, p: weight * (x * q - k * p))
     return jnp.where(beyond, jnp.nan, value)
 
 
-@wide
-def special_hermite_polynomial_h(x: Array, n: Array) -> Array:
-    """Hermite polynomials with weight exp(-x²); NaN above degree 128 in float32 and 512 in float64."""
-    return _hermite(x, n, 2)
-
-
-@wide
-def special_hermite_polynomial_he(x: Array, n: Array) -> Array:
-    """Hermite polynomials with weight exp(-x²/2); NaN above degree 128 in float32 and 512 in float64."""
-    return _hermite(x, n, 1)
+special_hermite_polynomial_h = partial(_hermite, weight=2)
+special_hermite_polynomial_he = partial(_hermite, weight=1)
 
 
 @wide

@@ -6,9 +6,9 @@ reduced tap by tap or axis by axis, and never materialized.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Sequence
+from functools import partial, reduce
 from math import prod
 
 import jax.numpy as jnp
@@ -73,7 +73,7 @@ def _by_taps(x: Array, axes: Sequence[WindowAxis]) -> Best:
         stop = [s + (axis.windows - 1) * axis.stride + 1 for s, axis in zip(start, axes, strict=True)]
         bounds = ((0,) * lead + tuple(start), x.shape[:lead] + tuple(stop), strides)
         taps.append((lax.slice(padded[0], *bounds), lax.slice(padded[1], *bounds)))
-    return functools.reduce(_next, taps)
+    return reduce(_next, taps)
 
 
 def _by_axes(x: Array, axes: Sequence[WindowAxis]) -> Best:
@@ -114,31 +114,25 @@ def _max_pool(self: Array, axes: Sequence[WindowAxis]) -> Best:
     return (values, as_long(places)) if few else following(self, (values, places), len(axes))
 
 
-def max_pool2d_with_indices(
+def _max_pool_with_indices(
     self: Array,
     kernel_size: Sizes,
     stride: Sizes = (),
-    padding: Sizes = (0, 0),
-    dilation: Sizes = (1, 1),
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
     ceil_mode: bool = False,
+    *,
+    rank: int,
 ) -> Best:
-    """Windows over the last two axes: values, and int64 positions in the plane."""
-    return _max_pool(self, windows(self.shape[-2:], kernel_size, stride, padding, dilation, ceil_mode))
+    """Windows over the last `rank` axes: values, and int64 positions in the plane or volume."""
+    return _max_pool(self, windows(self.shape[-rank:], kernel_size, stride, padding, dilation, ceil_mode))
 
 
-def max_pool3d_with_indices(
-    self: Array,
-    kernel_size: Sizes,
-    stride: Sizes = (),
-    padding: Sizes = (0, 0, 0),
-    dilation: Sizes = (1, 1, 1),
-    ceil_mode: bool = False,
-) -> Best:
-    """Windows over the last three axes: values, and int64 positions in the volume."""
-    return _max_pool(self, windows(self.shape[-3:], kernel_size, stride, padding, dilation, ceil_mode))
+max_pool2d_with_indices = partial(_max_pool_with_indices, rank=2)
+max_pool3d_with_indices = partial(_max_pool_with_indices, rank=3)
 
 
-def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
+def _adaptive_max_pool(self: Array, output_size: Sizes, *, rank: int) -> Best:
     """Values and int64 positions of `output_size` windows of nearly equal length that cover the last `rank` axes."""
     best = placed(lax.stop_gradient(self), rank)
     lead = self.ndim - rank
@@ -166,11 +160,5 @@ def _adaptive_max_pool(self: Array, output_size: Sizes, rank: int) -> Best:
     return following(self, best, rank)
 
 
-def adaptive_max_pool2d(self: Array, output_size: Sizes) -> Best:
-    """`output_size` windows over the last two axes: values, and int64 positions in the plane."""
-    return _adaptive_max_pool(self, output_size, 2)
-
-
-def adaptive_max_pool3d(self: Array, output_size: Sizes) -> Best:
-    """`output_size` windows over the last three axes: values, and int64 positions in the volume."""
-    return _adaptive_max_pool(self, output_size, 3)
+adaptive_max_pool2d = partial(_adaptive_max_pool, rank=2)
+adaptive_max_pool3d = partial(_adaptive_max_pool, rank=3)

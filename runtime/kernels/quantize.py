@@ -57,28 +57,25 @@ def fake_quantize_per_channel_affine_cachemask(
     )
 
 
-def _rounded(zero_point: Array, low: int, high: int) -> Array:
-    return cast(jnp.clip(jnp.round(zero_point), low, high), "int64")
-
-
-def _fake_quantize_learnable_per_tensor_affine(
-    self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int, grad_factor: Array | float = 1.0
-) -> Array:
-    place = _rounded(zero_point.reshape(-1)[0], quant_min, quant_max)
-    return _quantized(self, cast(scale.reshape(-1)[0], "float32"), place, quant_min, quant_max)[0]
+def _learned(x: Array, scale: Array, zero_point: Array, axis: int | None, low: int, high: int) -> tuple[Array, Array]:
+    """The scale and the rounded zero point, or those of each channel of `axis`, shaped to broadcast against `x`."""
+    pair = cast(scale, "float32"), cast(jnp.clip(jnp.round(zero_point), low, high), "int64")
+    scale, place = (y.reshape(-1)[0] if axis is None else _column(y, x, axis) for y in pair)
+    return scale, place
 
 
 def _fake_quantize_learnable_per_channel_affine(
     self: Array,
     scale: Array,
     zero_point: Array,
-    axis: int,
+    axis: int | None,
     quant_min: int,
     quant_max: int,
     grad_factor: Array | float = 1.0,
 ) -> Array:
-    place = _column(_rounded(zero_point, quant_min, quant_max), self, axis)
-    return _quantized(self, cast(_column(scale, self, axis), "float32"), place, quant_min, quant_max)[0]
+    """Without an axis, there is one scale and one zero point."""
+    scale, place = _learned(self, scale, zero_point, axis, quant_min, quant_max)
+    return _quantized(self, scale, place, quant_min, quant_max)[0]
 
 
 def _gradients(
@@ -96,36 +93,21 @@ def _gradients(
     return cast(jnp.where(inside, dy, cast(0, wide)), x.dtype), dscale, dplace
 
 
-def _fake_quantize_learnable_per_tensor_affine_backward(
-    grad: Array,
-    self: Array,
-    scale: Array,
-    zero_point: Array,
-    quant_min: int,
-    quant_max: int,
-    grad_factor: Array | float = 1.0,
-) -> tuple[Array, Array, Array]:
-    place = _rounded(zero_point.reshape(-1)[0], quant_min, quant_max)
-    scalar = cast(scale.reshape(-1)[0], "float32")
-    dx, dscale, dplace = _gradients(grad, self, scalar, place, quant_min, quant_max, grad_factor)
-    return dx, cast(dscale.sum(), scale.dtype)[None], cast(dplace.sum(), zero_point.dtype)[None]
-
-
 def _fake_quantize_learnable_per_channel_affine_backward(
     grad: Array,
     self: Array,
     scale: Array,
     zero_point: Array,
-    axis: int,
+    axis: int | None,
     quant_min: int,
     quant_max: int,
     grad_factor: Array | float = 1.0,
 ) -> tuple[Array, Array, Array]:
-    place = _column(_rounded(zero_point, quant_min, quant_max), self, axis)
-    vector = cast(_column(scale, self, axis), "float32")
-    dx, dscale, dplace = _gradients(grad, self, vector, place, quant_min, quant_max, grad_factor)
-    rest = tuple(d for d in range(self.ndim) if d != axis % self.ndim)
-    return dx, cast(dscale.sum(rest), scale.dtype), cast(dplace.sum(rest), zero_point.dtype)
+    """The gradients of `self`, scale and zero point."""
+    column, place = _learned(self, scale, zero_point, axis, quant_min, quant_max)
+    dx, dscale, dplace = _gradients(grad, self, column, place, quant_min, quant_max, grad_factor)
+    rest = tuple(d for d in range(self.ndim) if axis is None or d != axis % self.ndim)
+    return dx, cast(dscale.sum(rest), scale.dtype).reshape(-1), cast(dplace.sum(rest), zero_point.dtype).reshape(-1)
 
 
 _SMALLEST = 6.1e-5  # about the smallest normal float16; smaller scales are raised to it (fbgemm's QuantUtils)

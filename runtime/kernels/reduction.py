@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,31 +16,27 @@ Dims = int | Sequence[int] | None
 Fold = Callable[..., Array]
 
 
-def _truth(fold: Fold, x: Array, dim: Sequence[int] | None, keepdim: bool) -> Array:
-    # dim=[] reduces nothing, unlike in sums. The result for uint8 is uint8, which was torch's bool before it had one.
-    found = truth(x) if dim is not None and not dim else reduce_over(fold, truth(x), dim, keepdim)
-    return cast(found, x.dtype) if x.dtype == np.uint8 else found
+def _truth(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False, *, fold: Fold) -> Array:
+    """Whether any element, or all, are true: bool, or uint8 for uint8, which was torch's bool before it had one."""
+    # dim=[] reduces nothing, unlike in sums.
+    found = truth(self) if dim is not None and not dim else reduce_over(fold, truth(self), dim, keepdim)
+    return cast(found, self.dtype) if self.dtype == np.uint8 else found
 
 
-def any(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) -> Array:
-    """Whether any element is true: bool, or uint8 for uint8."""
-    return _truth(lax.reduce_or, self, dim, keepdim)
+any = partial(_truth, fold=lax.reduce_or)
+all = partial(_truth, fold=lax.reduce_and)
 
 
-def all(self: Array, dim: Sequence[int] | None = None, keepdim: bool = False) -> Array:
-    """Whether all elements are true: bool, or uint8 for uint8."""
-    return _truth(lax.reduce_and, self, dim, keepdim)
-
-
-def _extremum(fold: Fold, x: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """(extremum along `dim`, the first int64 index where `x` equals it, which gets its gradient); a NaN counts as one.
+def _extremum(self: Array, dim: int, keepdim: bool = False, *, fold: Fold) -> tuple[Array, Array]:
+    """(extremum along `dim`, the first int64 index of an element equal to it, which gets its gradient); a NaN counts as
+    one.
 
     These are two plain reductions, because XLA's CPU backend does not vectorize a variadic one across rows, and
     `lax.argmax` cannot build one for 64-bit values while JAX's default is 32 bits.
     """
-    if x.ndim == 0:
-        return x, jnp.zeros((), INT64)
-    dim = axis(x, dim)
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    dim = axis(self, dim)
 
     def value(x: Array) -> tuple[Array, Array]:
         best = reduce_over(fold, x, dim, True)
@@ -57,28 +54,17 @@ def _extremum(fold: Fold, x: Array, dim: int, keepdim: bool) -> tuple[Array, Arr
 
         return {"x": of_x}
 
-    return with_derivative(value, gradients, x=x)
+    return with_derivative(value, gradients, x=self)
 
 
-def max_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """(values, int64 indices of their first occurrence) along `dim`."""
-    return _extremum(lax.reduce_max, self, dim, keepdim)
-
-
-def min_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """(values, int64 indices of their first occurrence) along `dim`."""
-    return _extremum(lax.reduce_min, self, dim, keepdim)
-
-
-def argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Index (int64) of the first largest element; of the flattened array if `dim` is None."""
+def _place(self: Array, dim: int | None = None, keepdim: bool = False, *, fold: Fold) -> Array:
+    """The int64 index of the first extremum; that in the flattened array if `dim` is None."""
     if dim is None:
-        return max_dim(self.reshape(-1), 0)[1].reshape((1,) * self.ndim if keepdim else ())
-    return max_dim(self, dim, keepdim)[1]
+        return _extremum(self.reshape(-1), 0, fold=fold)[1].reshape((1,) * self.ndim if keepdim else ())
+    return _extremum(self, dim, keepdim, fold=fold)[1]
 
 
-def argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Index (int64) of the first smallest element; of the flattened array if `dim` is None."""
-    if dim is None:
-        return min_dim(self.reshape(-1), 0)[1].reshape((1,) * self.ndim if keepdim else ())
-    return min_dim(self, dim, keepdim)[1]
+max_dim = partial(_extremum, fold=lax.reduce_max)
+min_dim = partial(_extremum, fold=lax.reduce_min)
+argmax = partial(_place, fold=lax.reduce_max)
+argmin = partial(_place, fold=lax.reduce_min)

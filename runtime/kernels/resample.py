@@ -123,14 +123,6 @@ def fixed(table: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return table, (merged * 2.0**bits + np.copysign(0.5, merged)).astype(np.int32), bits
 
 
-def _tent(x: np.ndarray) -> np.ndarray:
-    return np.maximum(1 - np.abs(x), 0)
-
-
-def _sinc3(x: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
-
-
-triangle = partial(_antialiased, function=_tent, width=2)
+triangle = partial(_antialiased, function=lambda x: np.maximum(1 - np.abs(x), 0), width=2)
 pillow_cubic = partial(_antialiased, function=partial(_keys, a=-0.5), width=4)
-lanczos = partial(_antialiased, function=_sinc3, width=6)
+lanczos = partial(_antialiased, function=lambda x: np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0), width=6)

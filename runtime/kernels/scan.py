@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,8 @@ from jax import lax
 
 from tenax.kernels import loops, running
 from tenax.words import INT64, Array, DType, axis, cast, is_complex, is_float
+
+Scan = Callable[[Array, int], Array]
 
 
 def _log_add_exp(a: Array, b: Array) -> Array:
@@ -29,14 +32,13 @@ def _sequential_logsumexp(x: Array, dim: int) -> Array:
     return jnp.moveaxis(jnp.concatenate([rows[:1], rest]), 0, dim)
 
 
-def cumsum(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
-    """Running sum along `dim` of an array that has been converted to `dtype`."""
-    return running.cumsum(self, axis(self, dim)) if self.ndim else self
+def _running(self: Array, dim: int, *, dtype: DType | None = None, scan: Scan) -> Array:
+    """A running sum or product along `dim` of an array that has been converted to `dtype`."""
+    return scan(self, axis(self, dim)) if self.ndim else self
 
 
-def cumprod(self: Array, dim: int, *, dtype: DType | None = None) -> Array:
-    """Running product along `dim` of an array that has been converted to `dtype`."""
-    return running.cumprod(self, axis(self, dim)) if self.ndim else self
+cumsum = partial(_running, scan=running.cumsum)
+cumprod = partial(_running, scan=running.cumprod)
 
 
 def logcumsumexp(self: Array, dim: int) -> Array:
@@ -47,24 +49,18 @@ def logcumsumexp(self: Array, dim: int) -> Array:
     return (_sequential_logsumexp if stepwise else running.cumlogsumexp)(self, axis(self, dim))
 
 
-def _extremum(scan: Callable[[Array, int], Array], x: Array, dim: int) -> tuple[Array, Array]:
-    """(running extremum, int64 index of its latest occurrence), those of the latest NaN after a first NaN."""
-    if x.ndim == 0:
-        return x, jnp.zeros((), INT64)
-    dim = axis(x, dim)
-    values = cast(scan(cast(x, np.uint8) if x.dtype == bool else x, dim), x.dtype)
-    hit = x == values
-    if is_float(x):
-        hit |= jnp.isnan(x)
-    where = jnp.where(hit, lax.broadcasted_iota(np.int32, x.shape, dim), 0)
+def _extremum(self: Array, dim: int, *, scan: Scan) -> tuple[Array, Array]:
+    """(running extremum along `dim`, int64 index of its latest occurrence), those of the latest NaN after a first."""
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    dim = axis(self, dim)
+    values = cast(scan(cast(self, np.uint8) if self.dtype == bool else self, dim), self.dtype)
+    hit = self == values
+    if is_float(self):
+        hit |= jnp.isnan(self)
+    where = jnp.where(hit, lax.broadcasted_iota(np.int32, self.shape, dim), 0)
     return values, cast(running.cummax(where, dim), INT64)
 
 
-def cummax(self: Array, dim: int) -> tuple[Array, Array]:
-    """(values, indices) of the running maximum along `dim`."""
-    return _extremum(running.cummax, self, dim)
-
-
-def cummin(self: Array, dim: int) -> tuple[Array, Array]:
-    """(values, indices) of the running minimum along `dim`."""
-    return _extremum(running.cummin, self, dim)
+cummax = partial(_extremum, scan=running.cummax)
+cummin = partial(_extremum, scan=running.cummin)

@@ -53,17 +53,9 @@ def searchsorted(
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     common = result_type(sorted_sequence, self)
     # As in torch, unordered elements count as smaller, so that a NaN comes after everything.
-    after = _not_above if right or side == "right" else _not_at_or_above
-    found = insertion(cast(sorted_sequence, common), cast(self, common), after)
+    above = jnp.greater if right or side == "right" else jnp.greater_equal
+    found = insertion(cast(sorted_sequence, common), cast(self, common), lambda held, value: ~above(held, value))
     return found if out_int32 else cast(found, INT64)
-
-
-def _not_above(found: Array, value: Array) -> Array:
-    return ~(found > value)
-
-
-def _not_at_or_above(found: Array, value: Array) -> Array:
-    return ~(found >= value)
 
 
 def bucketize(self: Array, boundaries: Array, *, out_int32: bool = False, right: bool = False) -> Array:

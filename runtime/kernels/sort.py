@@ -117,28 +117,28 @@ def kthvalue(self: Array, k: int | Number, dim: int = -1, keepdim: bool = False)
     return _pick(*_sorted(self, dim), k - 1 if isinstance(k, int) else as_long(k) - 1, dim, keepdim)
 
 
-def _median(x: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
-    """(lower median, its int64 index). NaN if there is a NaN, or with `skip_nan` if there are only NaNs.
+def _median(self: Array, dim: int, keepdim: bool = False, *, skip_nan: bool) -> tuple[Array, Array]:
+    """(lower median along `dim`, its int64 index). NaN if there is a NaN, or with `skip_nan` if there are only NaNs.
 
     `jnp.median` is the mean of the two middle numbers, and has no index.
     """
-    if x.ndim == 0:
-        return x, jnp.zeros((), INT64)
-    dim = axis(x, dim)
-    values, indices = _sorted(x, dim)
-    if not is_float(x):
-        return _pick(values, indices, (x.shape[dim] - 1) // 2, dim, keepdim)
+    if self.ndim == 0:
+        return self, jnp.zeros((), INT64)
+    dim = axis(self, dim)
+    values, indices = _sorted(self, dim)
+    if not is_float(self):
+        return _pick(values, indices, (self.shape[dim] - 1) // 2, dim, keepdim)
     numbers = jnp.sum(~jnp.isnan(values), dim, keepdims=True, dtype=np.int32)
     middle = jnp.maximum(numbers - 1, 0) // 2
     if not skip_nan:
-        middle = jnp.where(numbers < x.shape[dim], numbers, middle)
+        middle = jnp.where(numbers < self.shape[dim], numbers, middle)
     return _pick(values, indices, middle, dim, keepdim)
 
 
-def _median_of_all(x: Array, skip_nan: bool) -> Array:
-    """The median, whose gradient is divided equally among the elements equal to it."""
-    if x.size == 0:
-        return jnp.full((), np.nan if is_float(x) else np.iinfo(x.dtype).min, x.dtype)
+def _median_of_all(self: Array, *, skip_nan: bool) -> Array:
+    """The lower median, NaN of no elements; its gradient is divided equally among the elements equal to it."""
+    if self.size == 0:
+        return jnp.full((), np.nan if is_float(self) else np.iinfo(self.dtype).min, self.dtype)
 
     def gradients(grad: Array, result: Array, x: Array) -> Gradients:
         def of_x() -> Array:
@@ -147,27 +147,13 @@ def _median_of_all(x: Array, skip_nan: bool) -> Array:
 
         return {"x": of_x}
 
-    return with_derivative(lambda x: _median(x.reshape(-1), 0, False, skip_nan)[0], gradients, x=x)
+    return with_derivative(lambda x: _median(x.reshape(-1), 0, skip_nan=skip_nan)[0], gradients, x=self)
 
 
-def median(self: Array) -> Array:
-    """Lower median of all elements; NaN if there is a NaN or no element."""
-    return _median_of_all(self, skip_nan=False)
-
-
-def nanmedian(self: Array) -> Array:
-    """Lower median of all elements that are not NaN."""
-    return _median_of_all(self, skip_nan=True)
-
-
-def median_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """(lower median, an int64 index of it) along `dim`; the first NaN if there is one."""
-    return _median(self, dim, keepdim, skip_nan=False)
-
-
-def nanmedian_dim(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """(lower median of the elements that are not NaN, an int64 index of it) along `dim`."""
-    return _median(self, dim, keepdim, skip_nan=True)
+median = partial(_median_of_all, skip_nan=False)
+nanmedian = partial(_median_of_all, skip_nan=True)
+median_dim = partial(_median, skip_nan=False)
+nanmedian_dim = partial(_median, skip_nan=True)
 
 
 def mode(self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:

@@ -8,9 +8,7 @@ from math import prod
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from tenax.kernels.platform import choose
 from tenax.words import Array, Gradients, cast, opmath, with_derivative
 
 
@@ -20,46 +18,23 @@ def per_plane(x: Array, rank: int) -> Array:
     return x.reshape(prod(x.shape[:lead]), prod(x.shape[lead:]))
 
 
-def _by_plane(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array:
-    """One scatter for each plane, as a batch."""
-    size = prod(shape[len(shape) - rank :])
+def _max_pool_backward(grad_output: Array, self: Array, indices: Array, *, rank: int) -> Array:
+    """The gradient of `self`: that of each output goes to the element it came from, by one scatter for each plane."""
+    grad, size = cast(grad_output, opmath(grad_output.dtype)), prod(self.shape[self.ndim - rank :])
 
     def plane(values: Array, places: Array) -> Array:
         return jnp.zeros(size, grad.dtype).at[places].add(values, mode="drop")
 
-    return jax.vmap(plane)(per_plane(grad, rank), per_plane(cast(indices, jnp.int32), rank)).reshape(shape)
+    total = jax.vmap(plane)(per_plane(grad, rank), per_plane(cast(indices, jnp.int32), rank))
+    return cast(total.reshape(self.shape), grad_output.dtype)
 
 
-def _flat(shape: Sequence[int], rank: int, grad: Array, indices: Array) -> Array:
-    """One scatter to positions in the whole array, which takes XLA's CPU backend half the time."""
-    total, size = prod(shape), prod(shape[len(shape) - rank :])
-    if not total:
-        return jnp.zeros(shape, grad.dtype)
-    places = per_plane(cast(indices, jnp.int32 if total < 2**31 else jnp.int64), rank)
-    first = lax.broadcasted_iota(places.dtype, places.shape, 0) * size
-    places = jnp.where((places >= 0) & (places < size), first + places, total)
-    return jnp.zeros(total, grad.dtype).at[places.reshape(-1)].add(grad.reshape(-1), mode="drop").reshape(shape)
+adaptive_max_pool2d_backward = partial(_max_pool_backward, rank=2)
+adaptive_max_pool3d_backward = partial(_max_pool_backward, rank=3)
 
 
-def _scatter_add(grad: Array, indices: Array, shape: Sequence[int], rank: int) -> Array:
-    """Sum `grad` into zeros of `shape` at flat positions of the last `rank` axes."""
-    wide = cast(grad, opmath(grad.dtype))
-    total = choose(partial(_flat, shape, rank), partial(_by_plane, shape, rank), wide, indices)
-    return cast(total, grad.dtype)
-
-
-def adaptive_max_pool2d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: that of each output goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 2)
-
-
-def adaptive_max_pool3d_backward(grad_output: Array, self: Array, indices: Array) -> Array:
-    """The gradient of `self`: that of each output goes to the element it came from."""
-    return _scatter_add(grad_output, indices, self.shape, 3)
-
-
-def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
-    """Values written back to their flat positions; the rest is zero."""
+def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
+    """(..., *sizes) to (..., *output_size): values written back to their flat positions; the rest is zero."""
     rank = len(output_size)
 
     def value(x: Array, indices: Array) -> Array:
@@ -77,15 +52,3 @@ def _max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Arra
         return {"x": of_x}
 
     return with_derivative(value, gradients, x=self, indices=indices)
-
-
-def max_unpool2d(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
-    """(..., h, w) to (..., *output_size)."""
-    return _max_unpool(self, indices, output_size)
-
-
-def max_unpool3d(
-    self: Array, indices: Array, output_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
-) -> Array:
-    """(..., d, h, w) to (..., *output_size); `stride` and `padding` are unused, since `output_size` is given."""
-    return _max_unpool(self, indices, output_size)

@@ -134,16 +134,12 @@ class LostArray:
         )
 
 
-def _lifting() -> Trace | None:
-    return next((t for t in reversed(trace_stack()) if t.lifts), None)
-
-
 def _property(name: str) -> property:
     def get(cell: Cell) -> Any:
         state = cell.__dict__
         if "pending" in state:
             cell.settle()
-        if "owner" not in state and (trace := _lifting()) is not None:
+        if "owner" not in state and (trace := next((t for t in reversed(trace_stack()) if t.lifts), None)) is not None:
             trace.lift(cell)
         return state[name]
 

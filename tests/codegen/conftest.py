@@ -38,6 +38,14 @@ def mean(self, dim=None, keepdim=False, *, dtype=None):
 
 
 sin = cos = gelu
+
+
+def _curve(self, *, approximate="none", scale):
+    return self
+
+
+narrow = partial(_curve, scale=2)
+tanh = partial(_curve, approximate="tanh")
 """
 
 

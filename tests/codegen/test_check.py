@@ -208,6 +208,10 @@ REFUSED = {
         SOFTPLUS + "  kernel: curve.softplus\n",
         "ops_spec/ops.yaml:2: softplus at runtime/kernels/curve.py:18 has the defaults (threshold=0); expected (thres",
     ),
+    "a partial function with other parameters": (
+        RELU + "  kernel: curve.tanh\n",
+        "ops_spec/ops.yaml:2: tanh at runtime/kernels/curve.py:29 takes (self, scale); expected (self)",
+    ),
     "a list op over nothing": (
         FOREACH + "  each: add.Tensor(self, other, alpha=alpha)\n",
         "ops_spec/ops.yaml:2: add.Tensor has no lowering; expected an overload with a jnp, kernel or each entry",

@@ -265,6 +265,12 @@ def test_a_kernel_with_the_signature_of_the_schema_is_the_lowering(built: Built)
     assert [path.name for path in build.files()] == ["table.py", "__init__.py"]
 
 
+def test_a_partial_function_has_the_signature_without_what_it_binds(built: Built) -> None:
+    build = built(f"{GELU}  kernel: curve.narrow\n")
+    assert {(row.module, row.function) for row in build.rows} == {("kernels.curve", "narrow")}
+    assert [path.name for path in build.files()] == ["table.py", "__init__.py"]
+
+
 def test_the_conditions_of_a_kernel_are_generated_alone(built: Built) -> None:
     check = '  check:\n  - {that: jnp.all(self > 0), error: "ValueError: not positive"}\n'
     build = built(f"{GELU}  kernel: curve.gelu\n{check}")

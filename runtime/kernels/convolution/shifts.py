@@ -172,15 +172,10 @@ def weight(geometry: Geometry, output_: Array, image_: Array) -> Array:
     sums: list[Array] = []
     for start in range(0, len(products), ACCUMULATORS):
         some = products[start : start + ACCUMULATORS]
-        sums += lax.reduce(
-            tuple(some), (np.zeros((), outputs.dtype),) * len(some), _add_all, (1, *range(5, 5 + g.rank))
-        )
+        zeros = (np.zeros((), outputs.dtype),) * len(some)
+        sums += lax.reduce(tuple(some), zeros, lambda *pair: tuple(map(lax.add, *pair)), (1, *range(5, 5 + g.rank)))
     total = cast(jnp.sum(jnp.stack(sums, -1), axis=0), output_.dtype)
     return total.reshape(output_.shape[1], image_.shape[1] // g.groups, *g.kernel)
-
-
-def _add_all(sums: Sequence[Array], others: Sequence[Array]) -> tuple[Array, ...]:
-    return tuple(map(lax.add, sums, others))
 
 
 def weight_by_products(geometry: Geometry, output_: Array, image_: Array) -> Array:
