@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 def losses(program: str, device: str) -> torch.Tensor:
     environment = {**os.environ, "TENAX_DEVICE": "tpu" if device == "tpu" else "", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(PROGRAMS), program, device]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
     return torch.tensor(ast.literal_eval(done.stdout.splitlines()[-1]))
 
