@@ -27,6 +27,7 @@ from tenax.words import (
     cast,
     is_float,
     real,
+    tied,
     with_derivative,
 )
 
@@ -552,7 +553,7 @@ def clamp__Tensor(self: Array, min: Array | None = None, max: Array | None = Non
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, min, max = NO_OPMATH(self, min, max)
-    return cast(pointwise_kernels.clamp(self=self, min=min, max=max), dtype)
+    return cast(pointwise_kernels.clamp_by_tensors(self=self, min=min, max=max), dtype)
 
 
 def clamp_max(self: Array, max: ArrayLike) -> Array:
@@ -567,7 +568,7 @@ def clamp_max(self: Array, max: ArrayLike) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, max: ArrayLike) -> Gradients:
         return {
-            "self": lambda: jnp.where(self <= max, grad, 0),
+            "self": lambda: tied(grad, self < max, self == max, 1, 0),
         }
 
     return cast(with_derivative(value, gradients, self=self, max=max), dtype)
@@ -585,8 +586,8 @@ def clamp_max__Tensor(self: Array, max: Array) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, max: Array) -> Gradients:
         return {
-            "self": lambda: jnp.where(self <= max, grad, 0),
-            "max": lambda: jnp.where(self > max, grad, 0),
+            "self": lambda: tied(grad, self < max, self == max, 1),
+            "max": lambda: tied(grad, self > max, self == max, 0),
         }
 
     return cast(with_derivative(value, gradients, self=self, max=max), dtype)
@@ -604,7 +605,7 @@ def clamp_min(self: Array, min: ArrayLike) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, min: ArrayLike) -> Gradients:
         return {
-            "self": lambda: jnp.where(self >= min, grad, 0),
+            "self": lambda: tied(grad, self > min, self == min, 1, 0),
         }
 
     return cast(with_derivative(value, gradients, self=self, min=min), dtype)
@@ -622,8 +623,8 @@ def clamp_min__Tensor(self: Array, min: Array) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, min: Array) -> Gradients:
         return {
-            "self": lambda: jnp.where(self >= min, grad, 0),
-            "min": lambda: jnp.where(self < min, grad, 0),
+            "self": lambda: tied(grad, self > min, self == min, 1),
+            "min": lambda: tied(grad, self < min, self == min, 0),
         }
 
     return cast(with_derivative(value, gradients, self=self, min=min), dtype)
@@ -659,8 +660,8 @@ def fmax(self: Array, other: Array) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
         return {
-            "self": lambda: jnp.where((self >= other) | jnp.isnan(other), grad, 0),
-            "other": lambda: jnp.where((self >= other) | jnp.isnan(other), 0, grad),
+            "self": lambda: tied(grad, (self > other) | jnp.isnan(other), self == other, 1),
+            "other": lambda: tied(grad, ~((self >= other) | jnp.isnan(other)), self == other, 0),
         }
 
     return cast(with_derivative(value, gradients, self=self, other=other), dtype)
@@ -678,8 +679,8 @@ def fmin(self: Array, other: Array) -> Array:
 
     def gradients(grad: Array, result: Array, self: Array, other: Array) -> Gradients:
         return {
-            "self": lambda: jnp.where((self <= other) | jnp.isnan(other), grad, 0),
-            "other": lambda: jnp.where((self <= other) | jnp.isnan(other), 0, grad),
+            "self": lambda: tied(grad, (self < other) | jnp.isnan(other), self == other, 1),
+            "other": lambda: tied(grad, ~((self <= other) | jnp.isnan(other)), self == other, 0),
         }
 
     return cast(with_derivative(value, gradients, self=self, other=other), dtype)

@@ -85,7 +85,8 @@ def is_int(x: Any) -> bool:
     return _level(dtype_of(x)) == 1
 
 
-_SATURATES = is_from("torch", "2.15")
+# From torch 2.15 on, bounds beyond the range of an integer dtype are its limits, and operands share gradients of ties.
+_SATURATES = TIES_ARE_SHARED = is_from("torch", "2.15")
 _default_float: ContextVar[DType] = ContextVar("default float", default=FLOAT32)
 
 
@@ -238,6 +239,12 @@ def cast(x: Any, dtype: Any) -> Array:
     if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 4):
         x = _wrapped(x, dtype) if is_float(x) else x
     return lax.convert_element_type(x, dtype)
+
+
+def tied(grad: Array, chosen: Array, tie: Array, before: float, share: float = 0.5) -> Array:
+    """The gradient of an operand that is chosen or not; of a tie it takes a share, in torch 2.13 and 2.14 `before`."""
+    part = share if TIES_ARE_SHARED else before
+    return jnp.where(chosen, grad, jnp.where(tie, grad * part, 0) if part else 0)
 
 
 @jax.custom_jvp

@@ -60,12 +60,14 @@ def set_storage(
     cell = getattr(source, "cell", None)
     if cell is None:
         raise RuntimeError(f"set_: Expected a storage on device {NAME}, got one on {source.device}")
-    adopt(cell, self.dtype)
     available = cell.nbytes // self.element_size()
     if size is None:
         size, stride = [available], [1]
+    contiguous = torch.empty(size, device="meta").stride()
     if stride is None or not len(stride):
-        stride = torch.empty(size, device="meta").stride()
+        stride = contiguous
+    covers = tuple(stride) == contiguous and math.prod(size) == available and not storage_offset
+    adopt(cell, self.dtype, size if covers else [available])
     need = 0 if 0 in size else storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     check_bounds("set_", size, stride, storage_offset, max(need, available))
     record_swap(self)
@@ -73,15 +75,16 @@ def set_storage(
     return meta_set(self, source, storage_offset, size, stride)
 
 
-def adopt(cell: Cell, dtype: torch.dtype) -> None:
-    """Convert raw bytes to the dtype of the first tensor set on them; mark a storage of another dtype as mixed."""
+def adopt(cell: Cell, dtype: torch.dtype, shape: Sequence[int]) -> None:
+    """Convert raw bytes to the dtype and shape of the first tensor set on them; mark a storage of another dtype as
+    mixed."""
     from ..kernels.bitcast import bitcast
 
     kind = numpy_dtype(dtype)
     if cell.dtype == kind:
         return
     if cell.dtype.name == "uint8" and not cell.mixed and cell.nbytes % kind.itemsize == 0:
-        cell.write(bitcast(cell.read().reshape(-1), kind))
+        cell.write(bitcast(cell.read().reshape(-1), kind).reshape(tuple(shape)))
     else:
         cell.mix()
 

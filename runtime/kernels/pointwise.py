@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from tenax.words import (
     BOOL,
     DEFAULT,
     INT_TO_FLOAT,
+    TIES_ARE_SHARED,
     Array,
     Gradients,
     Number,
@@ -30,6 +32,7 @@ from tenax.words import (
     is_negative,
     opmath,
     real,
+    tied,
     with_derivative,
 )
 
@@ -55,19 +58,27 @@ def div(self: Array, other: Array | Number, *, rounding_mode: str | None) -> Arr
     return cast(lax.div(*jnp.broadcast_arrays(x, y)), dtype)
 
 
-def clamp(self: Array, min: Array | None = None, max: Array | None = None) -> Array:
-    """`self` within its bounds, of which `max` is the stronger."""
+def _clamp(self: Array, min: Array | None = None, max: Array | None = None, *, share: float) -> Array:
+    """`self` within its bounds, of which `max` is the stronger; at one of them it takes a share of the gradient."""
 
     def gradients(grad: Array, result: Array, self: Array, min: Array | None, max: Array | None) -> Gradients:
         low: Any = -np.inf if min is None else min
         high: Any = np.inf if max is None else max
+        inside = (self > low) & (self < high) | (share > 0) & (self == low) & (self == high)
+        below = (self < low) & ((low <= high) if TIES_ARE_SHARED else (low < high))
+        at_low, at_high = (self == low) & (low < high), (self == high) & (low < high)
+        at_bound = (low <= high) & ((self == low) | (self == high))
         return {
-            "self": lambda: jnp.where((self >= low) & (self <= high), grad, 0),
-            "min": lambda: jnp.where((self < low) & (low < high), grad, 0),
-            "max": lambda: jnp.where((self > high) | (high < low), grad, 0),
+            "self": lambda: tied(grad, inside, at_bound, 1, share),
+            "min": lambda: tied(grad, below, at_low, 0, share),
+            "max": lambda: tied(grad, (self > high) | (high < low), at_high, 0, share),
         }
 
     return with_derivative(lambda self, **bounds: jnp.clip(self, **bounds), gradients, self=self, min=min, max=max)
+
+
+clamp = partial(_clamp, share=0.0)
+clamp_by_tensors = partial(_clamp, share=0.5)
 
 
 def floor_divide(self: Array, other: Array) -> Array:

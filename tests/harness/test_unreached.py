@@ -84,6 +84,7 @@ def tracked(made: Call, name: str, device: str) -> Any:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.filterwarnings("ignore:_aminmax is deprecated")
 def test_a_call_has_the_gradient_of_the_cpu(name: str) -> None:
     made = CALLS[name]()
     expected = tracked(made, name, "cpu")

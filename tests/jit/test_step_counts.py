@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,22 @@ def trainer(device: str, kind: str = "AdamW", **options: Any) -> Trainer:
         optimizer.step()
 
     return model, optimizer, tenax.jit(step) if device == "jax" else step
+
+
+@pytest.mark.parametrize("kind", ["AdamW", "NAdam"])
+def test_a_run_that_resumes_from_a_file_runs_the_same_program(kind: str) -> None:
+    model, optimizer, step = trainer("jax", kind)
+    step()
+    file = io.BytesIO()
+    torch.save([model.state_dict(), optimizer.state_dict()], file)
+    step()
+    resumed, other, again = trainer("jax", kind)
+    file.seek(0)
+    for target, state in zip((resumed, other), torch.load(file), strict=True):
+        target.load_state_dict(state)
+    again()
+    assert newest(again).executables.text == newest(step).executables.text
+    assert all(torch.equal(a, b) for a, b in zip(resumed.parameters(), model.parameters(), strict=True))
 
 
 def newest(step: Any) -> Any:
