@@ -10,6 +10,7 @@ from jax import lax
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of
+from tenax.platforms import platform
 from tenax.words import Array, Gradients, cast, opmath, real, real_dtype, with_derivative
 
 
@@ -71,6 +72,11 @@ def _linalg_svd(
     a = jnp.where(finite[..., None, None], A, 0)
     if not compute_uv:
         return nothing, jnp.where(finite[..., None], lax.linalg.svd(a, compute_uv=False), jnp.nan), nothing
+    if platform() == "tpu":
+        raise NotImplementedError(
+            "linalg.svd: the compiler of TPUs ends the process for singular vectors while JAX has 64-bit types; "
+            "expected torch.linalg.svdvals, or torch.linalg.eigh of x.mT @ x"
+        )
     u, s, vh = lax.linalg.svd(a, full_matrices=full_matrices)
     held = finite[..., None, None]
     return jnp.where(held, u, jnp.nan), jnp.where(finite[..., None], s, jnp.nan), jnp.where(held, vh, jnp.nan)

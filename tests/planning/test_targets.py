@@ -119,6 +119,14 @@ def test_errors_name_what_is_expected() -> None:
         tenax.compile_for(torch.sin, x, target=TPU, mesh={"data": 3})
 
 
+def test_singular_vectors_for_which_the_compiler_ends_the_process_are_refused() -> None:
+    x = torch.zeros(4, 3, device="meta")
+    for function in (torch.linalg.svd, torch.linalg.pinv):
+        with pytest.raises(NotImplementedError, match="ends the process for singular vectors"):
+            tenax.compile_for(function, x, target=TPU)
+    tenax.compile_for(torch.linalg.svdvals, x, target=TPU)
+
+
 def test_a_plan_on_a_topology_has_the_collectives_of_its_compiler() -> None:
     found = plan(build, {"data": 8}, fsdp("data"), target="TPU v5e:2x4")
     kinds = {e.kind: e for e in found.exchanges}
