@@ -18,6 +18,7 @@ import argparse
 import importlib.metadata
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -103,6 +104,10 @@ def cuda_python(candidate: str) -> str | None:
     return None if done.returncode else candidate
 
 
+# What the bindings of JAX 0.12 print at the end of a process.
+_NOISE = re.compile(r" - |nanobind: |See https://nanobind")
+
+
 def run(part: Part, out: Path, seconds: float) -> dict[str, object]:
     """Run a part; say how it ended, after how many seconds, and its last line."""
     environment = {**os.environ, "BENCHMARKS_OUT": str(out / "results.jsonl"), "PYTHONUNBUFFERED": "1"}
@@ -119,7 +124,7 @@ def run(part: Part, out: Path, seconds: float) -> dict[str, object]:
             status = GIVEN_UP
             os.killpg(process.pid, signal.SIGKILL)  # the processes that it started end with it
             process.wait()
-    last = [line for line in log.read_text().splitlines() if line.strip()][-1:]
+    last = [line for line in log.read_text().splitlines() if line.strip() and not _NOISE.match(line)][-1:]
     return {"status": status, "seconds": round(time.monotonic() - started, 1), "last line": "".join(last)}
 
 
