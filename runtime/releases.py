@@ -39,12 +39,6 @@ def check_release(library: str, version: str | None = None) -> None:
         )
 
 
-def is_from(library: str, release: str) -> bool:
-    """Whether an installed library is of a release, such as "2.15", or of a later one."""
-    installed, least = (tuple(map(int, v.split(".")[:2])) for v in (metadata.version(library), release))
-    return installed >= least
-
-
 def tested(library: str) -> str:
     """The tested releases of a library, in words."""
     return f"{library} {', '.join(TESTED[library])}"

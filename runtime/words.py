@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from importlib import metadata
 from typing import Any
 
 import jax
@@ -16,7 +17,6 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from tenax.platforms import platform
-from tenax.releases import is_from
 
 Array = jax.Array
 DType = np.dtype
@@ -86,7 +86,8 @@ def is_int(x: Any) -> bool:
 
 
 # From torch 2.15 on, bounds beyond the range of an integer dtype are its limits, and operands share gradients of ties.
-_SATURATES = TIES_ARE_SHARED = is_from("torch", "2.15")
+TORCH = tuple(map(int, metadata.version("torch").split(".")[:2]))
+_SATURATES = TIES_ARE_SHARED = TORCH >= (2, 15)
 _default_float: ContextVar[DType] = ContextVar("default float", default=FLOAT32)
 
 
