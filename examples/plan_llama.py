@@ -2,6 +2,7 @@
 
     python examples/plan_llama.py               # 8B on 64 devices
     python examples/plan_llama.py --size 70B    # on 512
+    python examples/plan_llama.py --target "H100:8x8"         # by the compiler of GPUs: pip install 'tenax[cuda]'
     python examples/plan_llama.py --target "TPU v5p:4x4x4"    # by the compiler of TPUs: pip install 'tenax[targets]'
 
 The training step is compiled for a mesh of that many devices and never run: no tensor has memory. The layouts of
