@@ -17,7 +17,7 @@ _PLUGINS = {"jax_plugins.xla_cuda13": "nvidia.cu13", "jax_plugins.xla_cuda12": "
 
 
 class _Gpu(NamedTuple):
-    """What XLA's compiler asks of a GPU, from NVIDIA's tuning guides for Ampere and Hopper; sizes in bytes."""
+    """What XLA's compiler asks of a GPU, as in XLA's xla/backends/gpu/target_config/specs; sizes in bytes."""
 
     capability: int
     multiprocessors: int
