@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
-from jax.extend.core.primitives import jit_p
+from jax.extend.core.primitives import jit_p, svd_p
 
 from .releases import check_release, private_names
 
@@ -18,7 +18,6 @@ check_release("jax", jax.__version__)
 with private_names("jax", jax.__version__):
     from jax._src import config as _config
     from jax._src import core as _core
-    from jax._src import distributed as _distributed
     from jax._src import dtypes as _dtypes
     from jax._src import source_info_util as _source_info
     from jax._src import tree_util as _tree_util
@@ -220,24 +219,17 @@ def local_call(compiled: jax.stages.Compiled) -> Callable[[list[jax.Array]], lis
         return lambda arrays: [uncommitted(x) for (x,) in execute(arrays).disassemble_into_single_device_arrays()]
 
 
-def join_coordinator(address: str, process: int, processes: int, timeout: int) -> None:
-    """Do what `jax.distributed.initialize` does in a process other than the first: connect to a coordinator elsewhere.
-
-    A missed heartbeat never ends this process; the connections of `_jax_coordinator` report ranks that have ended.
-    """
+@cache
+def lower_svd_without_64_bit_types() -> None:
+    """Lower `lax.linalg.svd` for TPUs with 64-bit types off: with them, its loops end the compiler's process."""
     with private_names("jax", jax.__version__):
-        state = _distributed.global_state
-        state.client = _jaxlib.get_distributed_runtime_client(
-            address,
-            process,
-            init_timeout=timeout,
-            heartbeat_timeout=10**6,
-            shutdown_timeout=300,
-            shutdown_on_destruction=False,
-            use_compression=True,
-        )
-        state.client.connect()
-        state.coordinator_address, state.process_id, state.num_processes = address, process, processes
+        lower = _mlir._lowerings[svd_p].rule
+
+    def rule(context: Any, *operands: Any, **parameters: Any) -> Any:
+        with jax.enable_x64(False):
+            return lower(context, *operands, **parameters)
+
+    _mlir.register_lowering(svd_p, rule, platform="tpu")
 
 
 def tpu_chips() -> int:

@@ -62,6 +62,33 @@ def _read(connection: socket.socket, texts: dict[socket.socket, bytes], selector
             continue
 
 
+def join_coordinator(address: str, process: int, processes: int, timeout: int) -> None:
+    """Do what `jax.distributed.initialize` does in a process other than the first: connect to a coordinator elsewhere.
+
+    A missed heartbeat never ends this process; the connections below report ranks that have ended.
+    """
+    import jax
+
+    from tenax.releases import private_names
+
+    with private_names("jax", jax.__version__):
+        from jax._src import distributed
+        from jaxlib import _jax
+
+        state = distributed.global_state
+        state.client = _jax.get_distributed_runtime_client(
+            address,
+            process,
+            init_timeout=timeout,
+            heartbeat_timeout=FOREVER,
+            shutdown_timeout=300,
+            shutdown_on_destruction=False,
+            use_compression=True,
+        )
+        state.client.connect()
+        state.coordinator_address, state.process_id, state.num_processes = address, process, processes
+
+
 def main() -> None:
     """Start the service, print the ports, and serve until the last rank has ended."""
     from jaxlib import _jax

@@ -114,6 +114,12 @@ ENTRIES = (
         "tensor raises an error that says what to do.",
     ),
     Entry(
+        "JAX's lowering rules",
+        "`lax.linalg.svd` for TPUs",
+        (When.SVD,),
+        "JAX's rule runs with 64-bit types off. With them, what it traces ends the process of the TPU's compiler.",
+    ),
+    Entry(
         "Python kernels of interpolation",
         "`AutogradPrivateUse1`",
         (When.COMPILE,),

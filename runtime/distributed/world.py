@@ -11,7 +11,8 @@ from typing import Any
 import jax
 import torch
 
-from .._jax import backends_are_initialized, join_coordinator
+from .._jax import backends_are_initialized
+from .._jax_coordinator import join_coordinator
 from .errors import DistributedError
 from .peers import Peers, start_coordinator
 

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from tenax._jax import lower_svd_without_64_bit_types
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.triangular import adjoint_of
@@ -73,10 +74,7 @@ def _linalg_svd(
     if not compute_uv:
         return nothing, jnp.where(finite[..., None], lax.linalg.svd(a, compute_uv=False), jnp.nan), nothing
     if platform() == "tpu":
-        raise NotImplementedError(
-            "linalg.svd: the compiler of TPUs ends the process for singular vectors while JAX has 64-bit types; "
-            "expected torch.linalg.svdvals, or torch.linalg.eigh of x.mT @ x"
-        )
+        lower_svd_without_64_bit_types()
     u, s, vh = lax.linalg.svd(a, full_matrices=full_matrices)
     held = finite[..., None, None]
     return jnp.where(held, u, jnp.nan), jnp.where(finite[..., None], s, jnp.nan), jnp.where(held, vh, jnp.nan)

@@ -119,12 +119,15 @@ def test_errors_name_what_is_expected() -> None:
         tenax.compile_for(torch.sin, x, target=TPU, mesh={"data": 3})
 
 
-def test_singular_vectors_for_which_the_compiler_ends_the_process_are_refused() -> None:
-    x = torch.zeros(4, 3, device="meta")
-    for function in (torch.linalg.svd, torch.linalg.pinv):
-        with pytest.raises(NotImplementedError, match="ends the process for singular vectors"):
-            tenax.compile_for(function, x, target=TPU)
-    tenax.compile_for(torch.linalg.svdvals, x, target=TPU)
+def test_singular_vectors_and_their_derivatives_compile_while_jax_has_64_bit_types() -> None:
+    def step(x: torch.Tensor) -> list[torch.Tensor]:
+        x.requires_grad_()
+        u, s, vh = torch.linalg.svd(x, full_matrices=False)
+        (u.abs().sum() + s.sum() + vh.abs().sum() + torch.linalg.pinv(x).sum()).backward()
+        return [u, s, vh, x.grad]
+
+    program = tenax.compile_for(step, torch.zeros(4, 3, device="meta"), target=TPU)
+    assert "f64[" not in program.text
 
 
 def test_a_plan_on_a_topology_has_the_collectives_of_its_compiler() -> None:
