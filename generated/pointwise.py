@@ -1238,7 +1238,7 @@ def sinc(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(jnp.sinc(self), dtype)
+    return cast(jnp.where(jnp.isinf(self), jnp.nan, jnp.sinc(self)), dtype)
 
 
 def deg2rad(self: Array) -> Array:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.words import Array, cast, imag, is_complex, real
+from tenax.words import Array, Gradients, cast, imag, is_complex, real, with_derivative
 
 
 def exp(self: Array) -> Array:
@@ -116,8 +116,18 @@ def asinh(self: Array) -> Array:
 
 
 def acosh(self: Array) -> Array:
-    """The inverse hyperbolic cosine (7.3.6.1)."""
-    return _mirrored(lax.acosh, self) if is_complex(self) else lax.acosh(self)
+    """The inverse hyperbolic cosine (7.3.6.1), with torch's derivative, also outside of its domain."""
+
+    def value(z: Array) -> Array:
+        return _mirrored(lax.acosh, z) if is_complex(z) else lax.acosh(z)
+
+    def gradients(grad: Array, result: Array, z: Array) -> Gradients:
+        # Adding 1 would make the imaginary part -0 0, on the other side of the branch cut; subtracting -1 does not.
+        slope = lax.rsqrt(z - 1) * lax.rsqrt(z - -1) if is_complex(z) else lax.rsqrt(z * z - 1)
+        return {"z": lambda: grad * jnp.conj(slope)}
+
+    inverse: Array = with_derivative(value, gradients, z=self)
+    return inverse
 
 
 def atan(self: Array) -> Array:

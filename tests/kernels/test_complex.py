@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import torch
 
+from tenax.interop import t2j
 from tenax.kernels import complex as kernels
 from tests.helpers.agreement import close
 from tests.helpers.tolerances import UNIT
@@ -55,6 +57,26 @@ def test_a_derivative_below_a_branch_cut_is_conjugate_to_that_above(function: Ca
     above, below = (jax.grad(function, holomorphic=True)(jnp.complex64(complex(-2, y))) for y in (0.0, -0.0))
     close(below, above.conj(), UNIT)
     close(above, jax.grad(function, holomorphic=True)(jnp.complex64(-2 + 1e-7j)), UNIT)
+
+
+@pytest.mark.parametrize(
+    "function", [torch.sqrt, torch.asin, torch.acos, torch.asinh, torch.acosh, torch.atanh, torch.atan, torch.log]
+)
+def test_a_derivative_of_pure_functions_is_that_of_torch_in_every_quadrant(
+    function: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    z = torch.tensor([complex(x, y) for x, y in itertools.product((0.5, -0.5, 2.0, -2.0), repeat=2)])
+    slope = jax.grad(lambda x: t2j(function)(x).real.sum())(jnp.asarray(z.numpy()))
+    leaf = z.clone().requires_grad_()
+    function(leaf).real.sum().backward()
+    close(torch.from_numpy(np.conj(slope)), leaf.grad.resolve_conj(), UNIT)
+
+
+def test_the_inverse_cosine_has_the_derivative_of_torch_outside_of_its_domain() -> None:
+    x = torch.tensor([-2.0, -1.0, 0.5, 3.0])
+    leaf = x.clone().requires_grad_()
+    leaf.acosh().sum().backward()
+    close(jax.grad(lambda x: t2j(torch.acosh)(x).sum())(jnp.asarray(x.numpy())), leaf.grad, UNIT, nan=True)
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
