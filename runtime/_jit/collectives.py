@@ -16,12 +16,14 @@ _COLLECTIVE = re.compile(rf"^\s*(?:ROOT )?%\S+ = (.*?) ({_KINDS})(-start)?\(.*")
 # of one chain.
 _SCATTER = re.compile(r"calls=%(all-reduce-scatter[\w.]*)")
 _CHAIN = re.compile(r'channel_id=(\d+).*chain_id="\d+"')
-_GROUPS = re.compile(r"replica_groups=(?:\{\{([\d,]*)\}|\[\d+,(\d+)\])")
+_GROUPS = re.compile(r"replica_groups=(?:\{\{([\d,]*)\}|\[\d+,(\d+)\]|mesh\[(.*?)\] \{(.*?)\})")
+_AXIS = re.compile(r"'([^']+)'=(\d+)")
 _SHAPE = re.compile(r"\b(?:pred|[a-z]+?(\d+)\w*)\[([\d,]*)\]")
 _ROW = re.compile(r"^(\d+) (.*)$")
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%(\S+) \(.*\{$")
 _CALLED = re.compile(r"\b(?:body|calls|to_apply)=%([\w.\-]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
+_OPERAND = re.compile(r"(?:^|%)([\w.\-]+)")
 _FIELD = re.compile(r"(\w+)=(\d+)")
 
 
@@ -43,6 +45,7 @@ def collectives(text: str) -> tuple[Collective, ...]:
     found = []
     lines: dict[int, str] | None = None
     times: dict[str, int] = {}
+    readers: dict[str, str] = {}
     computation = ""
     scattered: dict[str, int] = {}  # the bytes that each fused reduce-scatter reduces
     chains: set[str] = set()
@@ -63,7 +66,9 @@ def collectives(text: str) -> tuple[Collective, ...]:
             amount *= _group_size(row) if kind == "reduce-scatter" else 1
             chains |= {chain[1]} if chain else set()
         times = times or _times(text)
+        readers = readers or _readers(text)
         lines = _lines(text) if lines is None else lines
+        row = _in_code(row, readers)
         frame = re.search(r"stack_frame_id=(\d+)", row)
         scope = re.search(r'op_name="([^"]*)"', row)
         line = lines.get(int(frame[1]), "") if frame else ""
@@ -87,6 +92,27 @@ def _times(text: str) -> dict[str, int]:
     return times
 
 
+def _readers(text: str) -> dict[str, str]:
+    """The row that reads the result of each operation, by its name; the first, if there are several."""
+    readers: dict[str, str] = {}
+    for row in text.splitlines():
+        for name in _OPERAND.findall(row.partition("(%")[2].partition(")")[0]):
+            readers.setdefault(name, row)
+    return readers
+
+
+def _in_code(row: str, readers: dict[str, str]) -> str:
+    """The row of the operation for which a collective runs: in JAX 0.12, a gather of an argument is named after it, and
+    so are copies of it, until an operation of the program reads them."""
+    at = row
+    while 'op_name="operands[' in at:
+        reader = readers.get(at.split(" = ")[0].split("%")[-1])
+        if reader is None:
+            return row
+        at = reader
+    return at
+
+
 def _scope(name: str) -> str:
     """The modules in the name of an operation, such as `jit(f)/blocks.0/up/jit(mm)/dot_general`.
 
@@ -104,6 +130,9 @@ def _scope(name: str) -> str:
 def _group_size(row: str) -> int:
     """The number of devices among which a collective runs; 1 if the program does not list them."""
     groups = _GROUPS.search(row)
+    if groups is not None and groups[3]:  # the axes of a mesh
+        sizes = dict(_AXIS.findall(groups[3]))
+        return math.prod(int(sizes[axis]) for axis in re.findall(r"'([^']+)'", groups[4]))
     return 1 if groups is None else int(groups[2]) if groups[2] else groups[1].count(",") + 1
 
 
