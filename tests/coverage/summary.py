@@ -53,14 +53,14 @@ def _by_release(found: Sequence[Results]) -> list[str]:
     if not found:
         return []
     suites = [suite for suite in SUITES if any(one.suite(suite) for one in found)]
-    titles = ["torch", "run", *(TITLES[suite] for suite in suites), "checks passed"]
-    lines = ["", _line(titles), _line(["---", "---", *["---:"] * (len(titles) - 2)])]
+    titles = ["torch", "jax", "run", *(TITLES[suite] for suite in suites), "checks passed"]
+    lines = ["", _line(titles), _line([*["---"] * 3, *["---:"] * (len(titles) - 3)])]
     for one in found:
         rows = [list(one.suite(suite).values()) for suite in suites]
         parts = [f"{sum(r.passes() for r in suite)} of {sum(r.is_applicable() for r in suite)}" for suite in rows]
         passed, expected = tally([row for suite in rows for row in suite])
         run = f"{one.about.get('mode', 'eager')}, {one.about.get('scope') or 'every check'}"
-        lines.append(_line([one.about.get("torch", ""), run, *parts, f"{passed} of {expected}"]))
+        lines.append(_line([one.about.get("torch", ""), one.about.get("jax", ""), run, *parts, f"{passed} of {expected}"]))
     return lines
 
 

@@ -110,12 +110,12 @@ def test_the_summary_stands_between_its_markers() -> None:
 
 def test_every_run_is_shown_beside_the_newest() -> None:
     newest, other = made(forward=Outcome("p")), made(forward=fail("x"))
-    newest.about["torch"] = "2.15.0"
-    other.about |= {"mode": "lazy", "scope": "the quick tier"}
-    text = summary.markdown(newest, other)
+    newest.about |= {"torch": "2.15.0", "jax": "0.12.0"}
+    other.about |= {"jax": "0.10.2", "mode": "lazy", "scope": "the quick tier"}
     assert (
-        "| 2.15.0 | eager, every check | 1 of 1 | 1 of 1 |\n| 2.13.0 | lazy, the quick tier | 0 of 1 | 0 of 1 |" in text
-    )
+        "| 2.15.0 | 0.12.0 | eager, every check | 1 of 1 | 1 of 1 |\n"
+        "| 2.13.0 | 0.10.2 | lazy, the quick tier | 0 of 1 | 0 of 1 |"
+    ) in summary.markdown(newest, other)
     assert "| 2.15.0 |" not in summary.markdown(newest)
 
 
