@@ -20,7 +20,7 @@ from .compare import Tolerance, compare
 from .entries import Entry, dtype_name
 from .outcome import PASS, InapplicableError, Outcome, UnsuitableError, blame, fail, inapplicable, skip
 from .samples import EXACT, UPCAST, Sample
-from .targets import compiles, is_target
+from .targets import compile_sample, is_target
 
 # A program calls torch on one sample, on any device, and returns a tree of tensors and plain values.
 Program = Callable[[Sample], Any]
@@ -95,20 +95,14 @@ def agree(
       well-defined part of the result (the product of random factors) is compared by value.
     - For a target, the program is only compiled.
     """
-    if is_target(task.device):
-        return compiles(task.device, essence or program, sample)
     cpu, upcast, random = _reference(task, program, sample)
+    if is_target(task.device):
+        return _compiled(task.device, essence or program, sample)
     reference = sample.cast(UPCAST) if upcast else sample
     granted = task.tolerance()
     uncertain = getattr(task.entry.info, "has_nondeterministic_output", False)
     try:
-        try:
-            actual = seeded(task.seed, program, sample.on(task.device))
-        except Exception as error:
-            if not _wants_host(error, program, sample, task.device):
-                raise
-            sample = replace(sample, hosted=True)
-            actual = seeded(task.seed, program, sample.on(task.device))
+        actual, sample = _hosting(lambda s: seeded(task.seed, program, s.on(task.device)), program, sample, task.device)
     except UnsuitableError as reason:
         return f"{reason}; CPU torch returned a result"
     except Exception as error:
@@ -261,6 +255,28 @@ def _reference(task: Task, program: Program, sample: Sample) -> tuple[Any, bool,
 
 def _narrow(leaf: Any, dtype: torch.dtype) -> Any:
     return leaf.detach().to(dtype) if isinstance(leaf, torch.Tensor) and leaf.dtype is UPCAST.get(dtype) else leaf
+
+
+def _compiled(target: str, program: Program, sample: Sample) -> str | None:
+    """The error of the target's compiler, or None."""
+    try:
+        _hosting(lambda s: compile_sample(target, program, s), program, sample, "jax")
+    except UnsuitableError:
+        raise
+    except Exception as error:
+        return blame(error)
+    return None
+
+
+def _hosting(run: Callable[[Sample], Any], program: Program, sample: Sample, device: str) -> tuple[Any, Sample]:
+    """Run a sample, with its other tensors on the CPU if torch wants them there; return what was run as well."""
+    try:
+        return run(sample), sample
+    except Exception as error:
+        if not _wants_host(error, program, sample, device):
+            raise
+        sample = replace(sample, hosted=True)
+        return run(sample), sample
 
 
 def _wants_host(error: Exception, program: Program, sample: Sample, device: str) -> bool:

@@ -16,7 +16,7 @@ from .compare import Tolerance, compare
 from .outcome import InapplicableError, Outcome, UnsuitableError, blame, inapplicable
 from .programs import cotangents
 from .samples import Sample, copy_to
-from .targets import compiled, is_target
+from .targets import compile_step, is_target
 
 STEPS = 4
 # Parameter shapes: a matrix, a vector and a scalar-like one. Muon accepts matrices only.
@@ -121,7 +121,7 @@ def _trajectory(recipe: Recipe, dtype: torch.dtype, device: str) -> Any:
             optim.step()
 
     if target:
-        return compiled(target, step)
+        return compile_step(target, step)
     for _ in range(STEPS):
         step()
     return {"parameters": [p.detach() for p in params], "state": _moments(optim, params)}

@@ -60,7 +60,9 @@ def _by_release(found: Sequence[Results]) -> list[str]:
         parts = [f"{sum(r.passes() for r in suite)} of {sum(r.is_applicable() for r in suite)}" for suite in rows]
         passed, expected = tally([row for suite in rows for row in suite])
         run = f"{one.about.get('mode', 'eager')}, {one.about.get('scope') or 'every check'}"
-        lines.append(_line([one.about.get("torch", ""), one.about.get("jax", ""), run, *parts, f"{passed} of {expected}"]))
+        lines.append(
+            _line([one.about.get("torch", ""), one.about.get("jax", ""), run, *parts, f"{passed} of {expected}"])
+        )
     return lines
 
 

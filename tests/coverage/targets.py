@@ -21,24 +21,25 @@ def is_target(device: str) -> bool:
     return device.partition(":")[0] in CHIPS
 
 
-def compiles(target: str, program: Callable[[Sample], Any], sample: Sample) -> str | None:
-    """The error of the target's compiler for the program of a sample, or None; raises like `compiled`."""
+def compile_sample(target: str, program: Callable[[Sample], Any], sample: Sample) -> None:
+    """Compile the program of a sample; raises like `compile_step`."""
     moved = sample.on("jax")
-    given = list({id(t): t for t in moved.tensors()}.values())
+    given = list({id(t): t for t in moved.tensors() if t.device.type == "jax"}.values())
 
     def step(*arguments: torch.Tensor) -> list[torch.Tensor]:
         places = {id(t): argument for t, argument in zip(given, arguments, strict=True)}
-        leaves = pytree.tree_leaves(program(moved.map(lambda t: places[id(t)])))
+        leaves = pytree.tree_leaves(program(moved.map(lambda t: places.get(id(t), t))))
         return [leaf.detach() for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
-    return compiled(target, step, *given)
+    compile_step(target, step, *given)
 
 
-def compiled(target: str, step: Callable[..., Any], *arguments: torch.Tensor) -> str | None:
-    """The error of a target's compiler for a step, or None.
+def compile_step(target: str, step: Callable[..., Any], *arguments: torch.Tensor) -> None:
+    """Compile a step.
 
     Raises:
         UnsuitableError: the program depends on values, or is refused because the platform lacks something.
+        Exception: what the target's compiler raises.
     """
     import tenax
     from tenax.errors import TraceError
@@ -49,10 +50,5 @@ def compiled(target: str, step: Callable[..., Any], *arguments: torch.Tensor) ->
     try:
         with seeds, states:
             tenax.compile_for(step, *arguments, target=target)
-    except UnsuitableError:
-        raise
     except (NotImplementedError, TraceError) as error:
         raise UnsuitableError(blame(error)) from error
-    except Exception as error:
-        return blame(error)
-    return None
