@@ -101,9 +101,9 @@ def load(path: Path) -> Results:
     return results
 
 
-def committed(torch_version: str) -> Path:
-    """The file with the committed results of a torch release: `results/torch-2.13.json`."""
-    return FOLDER / f"torch-{'.'.join(torch_version.split('+')[0].split('.')[:2])}.json"
+def committed(torch_version: str, mode: str = "torch") -> Path:
+    """The file with the committed results of a torch release: `results/torch-2.13.json`, or those of another mode."""
+    return FOLDER / f"{mode}-{'.'.join(torch_version.split('+')[0].split('.')[:2])}.json"
 
 
 def releases(mode: str = "torch") -> list[Path]:

@@ -17,18 +17,23 @@ from tenax.coverage.plan import collect, plan
 from tenax.coverage.results import Results, committed, load, regressions
 from tenax.coverage.runner import Pool
 from tenax.coverage.worker import Unit
+from tenax.planning.targets import library
 
 # Parts of the tier: each is one test with one worker process, so that pytest-xdist spreads them over the cores.
 PARTS = 2
 SECONDS_PER_CHECK = 90.0
 
 
-@pytest.fixture(scope="module")
-def before() -> Results:
-    path = committed(torch.__version__)
+def committed_results(mode: str) -> Results:
+    path = committed(torch.__version__, mode)
     if not path.exists():
         pytest.skip(f"there are no committed results for torch {torch.__version__}: `tenax coverage run` writes {path}")
     return load(path)
+
+
+@pytest.fixture(scope="module")
+def before() -> Results:
+    return committed_results("torch")
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +72,23 @@ def test_what_passed_still_passes(
     part: int, whole: bool, before: Results, entries: tuple[Entry, ...], tmp_path: Path
 ) -> None:
     units = sorted(plan(entries, "float32", quick=True), key=lambda u: u.key)[part::PARTS]
-    units = units if whole else [*lessened(units)]
-    journal = Journal(tmp_path / "journal.jsonl", {}, resume=False)
-    Pool("jax", 1, SECONDS_PER_CHECK, tmp_path).run(units, journal)
+    run("jax", units if whole else [*lessened(units)], before, entries, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(library() is None, reason="the compiler of TPUs is not installed")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_compiled_for_a_tpu_still_compiles(part: int, tmp_path: Path) -> None:
+    before = committed_results("tpu")
+    entries = select(("op_db", "module_db"))
+    units = [u for u in plan(entries, "float32,bfloat16", compiled=True) if zlib.crc32(u.key.encode()) % 8 == part]
+    run("TPU v5e", units, before, entries, tmp_path)
+
+
+def run(device: str, units: list[Unit], before: Results, entries: tuple[Entry, ...], folder: Path) -> None:
+    """Run the units, and compare the outcomes with those from before."""
+    journal = Journal(folder / "journal.jsonl", {}, resume=False)
+    Pool(device, 1, SECONDS_PER_CHECK, folder).run(units, journal)
     journal.close()
     after = collect({}, entries, ((r.unit, r.outcomes, r.ops) for r in journal.records))
     assert len(journal.done()) >= len(units)
