@@ -117,6 +117,7 @@ class Inputs:
                 jaxpr, [c if s is None else values.get(s) for s, c in zip(sources, constants, strict=True)], saved
             )
 
+        program.__name__ = jaxpr.debug_info.func_name
         return program
 
 

@@ -42,7 +42,7 @@ from .checking import checked_call
 from .compiled_step import CompiledStep
 from .host_script import PassedNumbers, is_passable
 from .late_reads import runs_late
-from .lines import locate, module_called_by
+from .lines import locate, name_of
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit, separate_unequal
 from .placed import place, placing_results
@@ -141,10 +141,7 @@ class CompiledFunction:
     @property
     def name(self) -> str:
         """The function's name."""
-        if (module := module_called_by(self.function)) is not None:
-            return type(module).__name__
-        function = self.function.func if isinstance(self.function, functools.partial) else self.function
-        return getattr(function, "__qualname__", type(function).__name__)
+        return name_of(self.function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind a compiled method, as functions do."""

@@ -53,6 +53,14 @@ def module_called_by(function: Any) -> torch.nn.Module | None:
     return first if isinstance(first, torch.nn.Module) and function.func is type(first).__call__ else None
 
 
+def name_of(function: Any) -> str:
+    """The name of a function or module that `tenax.jit` compiles."""
+    if (module := module_called_by(function)) is not None:
+        return type(module).__name__
+    function = function.func if isinstance(function, functools.partial) else function
+    return getattr(function, "__qualname__", type(function).__name__)
+
+
 def _code_of(function: Any) -> types.CodeType | None:
     if (module := module_called_by(function)) is not None:
         function = module

@@ -41,6 +41,7 @@ from .effects import (
 from .host_inputs import HostTensorRecorder
 from .host_rng import refuse_host_rng
 from .host_script import PassedNumbers
+from .lines import name_of
 from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
@@ -149,6 +150,7 @@ def trace_step(
             finally:
                 _restore(modes, state, trace, before)
 
+    run.__name__ = name_of(function)  # the program's, in profiles
     try:
         with _heap_left_alone():
             jaxpr = jax.make_jaxpr(run)()

@@ -207,7 +207,8 @@ def save(program: ExportedProgram, path: str | PathLike[str], *, platforms: Sequ
     try:
         serialized = bytes(exported.serialize())  # before there is a file
     except ImportError as error:
-        raise ImportError("tenax.export.save needs flatbuffers: pip install 'tenax[export]'") from error
+        text = "tenax.export: the package flatbuffers is missing; expected pip install 'tenax[export]'"
+        raise ImportError(text) from error
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("program", serialized)
         archive.writestr("weights.json", json.dumps(described))

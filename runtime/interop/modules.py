@@ -198,4 +198,4 @@ def _library(name: str, package: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise ImportError(f"{name} is not installed; expected: pip install {package}") from error
+        raise ImportError(f"tenax.interop: the package {name} is missing; expected pip install {package}") from error

@@ -62,7 +62,7 @@ def target(name: str) -> Target:
     if kind in gpus.GPUS:
         found = gpus.compiler()
         if found is None:
-            raise ImportError(f"tenax.target: {name!r} needs JAX's plugin for CUDA; expected pip install 'tenax[cuda]'")
+            raise _missing(name, "JAX's plugin for CUDA", "cuda")
         plugin, toolkit = found
         with _environment(_ENVIRONMENT):
             devices = gpus.devices(kind, topology or "1", plugin)
@@ -72,7 +72,7 @@ def target(name: str) -> Target:
         raise ValueError(f"tenax.target: {name!r} is not known; expected one of {known}, and a topology: 'TPU v5e:4x4'")
     compiler = library()
     if compiler is None:
-        raise ImportError(f"tenax.target: {name!r} needs the package libtpu; expected pip install 'tenax[targets]'")
+        raise _missing(name, "the package libtpu", "targets")
     described = f"{kind.removeprefix('TPU ')}:{topology or _SMALLEST[kind]}"
     options = {"chip_config_name": "megacore"} if kind == "TPU v4" else {}  # otherwise a device is half of a chip
     try:
@@ -81,6 +81,10 @@ def target(name: str) -> Target:
     except jax.errors.JaxRuntimeError as error:
         raise ValueError(f"tenax.target: {name!r} is no topology of these chips: {error}") from error
     return Target(name, "tpu", tuple(devices), CHIPS[kind])
+
+
+def _missing(name: str, what: str, extra: str) -> ImportError:
+    return ImportError(f"tenax.target({name!r}): {what} is missing; expected pip install 'tenax[{extra}]'")
 
 
 def library() -> str | None:

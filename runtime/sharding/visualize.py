@@ -38,7 +38,7 @@ def _rich() -> tuple[Any, Any]:
     try:
         return importlib.import_module("rich"), importlib.import_module("rich.table")
     except ImportError as error:
-        raise ImportError("tenax.visualize_sharding: rich is not installed; expected: pip install rich") from error
+        raise ImportError("tenax.visualize_sharding: the package rich is missing; expected pip install rich") from error
 
 
 def _module_table(tables: Any, module: nn.Module) -> Any:
