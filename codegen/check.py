@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -326,7 +327,14 @@ def attribute_faults(entry: Entry, key: str, text: str) -> Iterator[Fault]:
 
 
 def _expression(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    yield from name_faults(entry, "jnp", entry.jnp, params, context)
+    faults = list(name_faults(entry, "jnp", entry.jnp, params, context))
+    yield from faults
+    told = f"{entry.jnp} {entry.check} {entry.note}"
+    outs = written(context.schemas[entry.name].func)
+    tensors = [p.name for p in params if p.is_tensor and not p.optional and p not in outs]
+    unused = [name for name in tensors if not re.search(rf"\b{name}\b", told)]
+    if 0 < len(unused) < len(tensors) and not faults:
+        yield entry.fault("jnp", f"`{unused[0]}` of {entry.name} is not used", "it in the expression, or why in `note`")
 
 
 def _kernel(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:

@@ -331,6 +331,8 @@ def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
 def log_sigmoid_backward(grad_output: Array, self: Array, buffer: Array) -> Array:
     """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor
 
+    `buffer`, which CPU torch keeps from the forward pass, is empty here.
+
     Spec: ops_spec/activation.yaml
     """
     dtype, grad_output, self = DEFAULT(grad_output, self)

@@ -59,6 +59,8 @@ def batch_norm_backward(
         Tensor? save_mean, Tensor? save_var, bool update, float eps, bool[3] output_mask, Tensor reserve) -> (Tensor,
         Tensor, Tensor)
 
+    `reserve` is memory of cuDNN.
+
     Spec: ops_spec/norm.yaml
     """
     return batchnorm_kernels.native_batch_norm_backward(

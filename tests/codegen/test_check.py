@@ -25,6 +25,10 @@ REFUSED = {
         RELU + "  jnp: jnp.maximum(slef, 0)\n",
         "ops_spec/ops.yaml:2: unknown name `slef` (did you mean `self`?); expected an argument (self), a word or a ",
     ),
+    "an argument that the expression forgets": (
+        "- func: hypot(Tensor self, Tensor other) -> Tensor\n  jnp: jnp.hypot(self)\n",
+        "ops_spec/ops.yaml:2: `other` of hypot is not used; expected it in the expression, or why in `note`",
+    ),
     "a function that JAX lacks": (
         RELU + "  jnp: jnp.maximun(self, 0)\n",
         "ops_spec/ops.yaml:2: JAX has no `jnp.maximun` (did you mean `jnp.maximum`?); expected a public function of ",

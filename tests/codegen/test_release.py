@@ -26,6 +26,7 @@ from tenax.codegen.schema import (
 from tenax.codegen.tree import Tree
 
 DISTANCE = "_pdist_backward(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor"
+PRODUCT = "grad_output * self * pdist"
 BEFORE = DISTANCE.replace("grad_output", "grad")
 
 
@@ -72,7 +73,7 @@ def test_the_specs_are_held_against_every_overload_of_the_supported_releases() -
 def test_an_argument_that_another_release_calls_otherwise_is_named_by_the_entry(
     checked: Callable[[str, Schemas], Build],
 ) -> None:
-    entry = f"- func: {DISTANCE}\n  jnp: pdist\n"
+    entry = f"- func: {DISTANCE}\n  jnp: {PRODUCT}\n"
     found = checked(entry, union(DISTANCE, BEFORE))
     assert [str(f) for f in found.faults] == [
         "ops_spec/ops.yaml:1: since torch 8.0, _pdist_backward: argument `Tensor grad` is gone; argument `Tensor "
@@ -81,11 +82,11 @@ def test_an_argument_that_another_release_calls_otherwise_is_named_by_the_entry(
     renamed = checked(f"{entry}  renamed: {{grad_output: grad}}\n", union(DISTANCE, BEFORE))
     assert not renamed.faults
     assert 'renamed=(("grad_output", "grad"),)' in renamed.files()[renamed.tree.generated / "table.py"]
-    assert str(renamed.entries[0]) == (f"- func: {DISTANCE}\n  jnp: pdist\n  renamed:\n    grad_output: grad\n")
+    assert str(renamed.entries[0]) == (f"- func: {DISTANCE}\n  jnp: {PRODUCT}\n  renamed:\n    grad_output: grad\n")
 
 
 def test_a_name_that_no_release_used_is_refused(checked: Callable[[str, Schemas], Build]) -> None:
-    found = checked(f"- func: {DISTANCE}\n  jnp: pdist\n  renamed: {{grad_output: g}}\n", schemas(DISTANCE))
+    found = checked(f"- func: {DISTANCE}\n  jnp: {PRODUCT}\n  renamed: {{grad_output: g}}\n", schemas(DISTANCE))
     assert [str(f) for f in found.faults] == [
         "ops_spec/ops.yaml:3: no supported release of torch calls `grad_output` of _pdist_backward `g`; expected names "
         "that differ"
