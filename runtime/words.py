@@ -343,18 +343,10 @@ def _limited(x: Number, dtype: DType) -> Array:
     return jnp.clip(cast(x, wide), wide.type(limits.min), wide.type(min(limits.max, most)))
 
 
-@jax.custom_jvp
 def root(x: Array) -> Array:
     """The square root of a norm or a deviation. Its derivative at 0 is 0, as in torch; that of `lax.sqrt` gives NaN."""
-    return lax.sqrt(x)
-
-
-@root.defjvp
-def _root_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    (x,), (t,) = primals, tangents
     zero = x == 0
-    slope = jnp.where(zero, jnp.zeros_like(x), lax.rsqrt(jnp.where(zero, jnp.ones_like(x), x)) / 2)
-    return root(x), t * slope
+    return jnp.where(zero, lax.stop_gradient(x), lax.sqrt(jnp.where(zero, jnp.ones_like(x), x)))
 
 
 def place(index: int) -> np.integer:
