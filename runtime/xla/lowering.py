@@ -14,7 +14,8 @@ import jax
 
 from .. import patches
 from .._jax import mlir_context
-from .options import Code, first_code
+from ..platforms import platform
+from .options import KEPT_BARRIERS, Code, first_code
 
 _MOST = 128  # maximum programs per context, because it keeps their types and locations
 
@@ -67,6 +68,8 @@ class LoweredProgram:
 
     def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
         """Compile the program, which frees it: it cannot be compiled again."""
+        if "stablehlo.while" in self.text and "optimization_barrier" in self.text:  # in the step of a recurrence
+            options = {**(options or {}), **KEPT_BARRIERS.get(platform(), {})}
         compiled = self._lowered.compile(options)
         del self._lowered
         self._context.served += 1
