@@ -35,7 +35,7 @@ PREPARATIONS: dict[str, int | None] = {
     "truth_of_bytes": 1,
     "widen_to_out": 1,
 }
-# The checks of `guard`, each with its number of arguments (runtime/aten/guards.py).
+# The checks of `guard`, each with its number of arguments (runtime/aten/place_guards.py, range_guards.py).
 GUARDS = {
     "diagonal_of_length": 5,
     "diagonal_of_size": 5,

@@ -30,12 +30,11 @@ with private_names("jax", jax.__version__):
     from jax._src.random.prng import PRNGImpl as PRNGImpl  # the parameter of an equation that makes random keys
     from jax._src.sharding_impls import replicated_hlo_sharding as _replicated
     from jaxlib import _jax as _jaxlib
-    from jaxlib.mlir import ir as ir
     from jaxlib.mlir._mlir_libs import _mlirHlo
     from jaxlib.mlir.dialects import chlo as _chlo
     from jaxlib.mlir.dialects import mpmd as _mpmd
     from jaxlib.mlir.dialects import sdy as _sdy
-    from jaxlib.mlir.dialects import stablehlo as stablehlo
+    from jaxlib.mlir.dialects import stablehlo as _stablehlo
 
     # Whether no JAX trace is active on this thread.
     trace_state_clean: Callable[[], bool] = _core.trace_state_clean
@@ -105,7 +104,7 @@ def mlir_context() -> Any:
         context.append_dialect_registry(_mlir.upstream_dialects)
         context.load_all_available_dialects()
         context.set_thread_pool(_mlir.global_thread_pool)
-        for dialect in (_sdy, _mpmd, _chlo, stablehlo):
+        for dialect in (_sdy, _mpmd, _chlo, _stablehlo):
             dialect.register_dialect(context)
         _mlirHlo.register_mhlo_dialect(context)
     return context

@@ -87,7 +87,7 @@ def is_int(x: Any) -> bool:
 
 # From torch 2.15 on, bounds beyond the range of an integer dtype are its limits, and operands share gradients of ties.
 TORCH = tuple(map(int, metadata.version("torch").split(".")[:2]))
-_SATURATES = TIES_ARE_SHARED = TORCH >= (2, 15)
+SINCE_2_15 = TORCH >= (2, 15)
 _default_float: ContextVar[DType] = ContextVar("default float", default=FLOAT32)
 
 
@@ -244,7 +244,7 @@ def cast(x: Any, dtype: Any) -> Array:
 
 def tied(grad: Array, chosen: Array, tie: Array, before: float, share: float = 0.5) -> Array:
     """The gradient of an operand that is chosen or not; of a tie it takes a share, in torch 2.13 and 2.14 `before`."""
-    part = share if TIES_ARE_SHARED else before
+    part = share if SINCE_2_15 else before
     return jnp.where(chosen, grad, jnp.where(tie, grad * part, 0) if part else 0)
 
 
@@ -331,7 +331,7 @@ def SATURATE(*tensors: Any, scalars: Sequence[Any] = ()) -> tuple[Any, ...]:  # 
     """Like NO_OPMATH; from torch 2.15 on, numbers beyond the range of an integer dtype become its least or greatest."""
     dtype = result_type(*tensors)
     arguments = (*tensors, *scalars)
-    if dtype.kind in "iu" and _SATURATES:
+    if dtype.kind in "iu" and SINCE_2_15:
         arguments = tuple(_limited(x, dtype) if isinstance(x, Number) else x for x in arguments)
     return (dtype, *[x if x is None else _converted(x, dtype) for x in arguments])
 
@@ -343,18 +343,10 @@ def _limited(x: Number, dtype: DType) -> Array:
     return jnp.clip(cast(x, wide), wide.type(limits.min), wide.type(min(limits.max, most)))
 
 
-@jax.custom_jvp
 def root(x: Array) -> Array:
     """The square root of a norm or a deviation. Its derivative at 0 is 0, as in torch; that of `lax.sqrt` gives NaN."""
-    return lax.sqrt(x)
-
-
-@root.defjvp
-def _root_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    (x,), (t,) = primals, tangents
     zero = x == 0
-    slope = jnp.where(zero, jnp.zeros_like(x), lax.rsqrt(jnp.where(zero, jnp.ones_like(x), x)) / 2)
-    return root(x), t * slope
+    return jnp.where(zero, lax.stop_gradient(x), lax.sqrt(jnp.where(zero, jnp.ones_like(x), x)))
 
 
 def place(index: int) -> np.integer:

@@ -11,20 +11,12 @@ from typing import Any
 from ..dispatch.signature import Signature
 from ..trace.core import SYMBOLIC_TYPES
 
-# By name, the module with the check.
-GUARDS: dict[str, str] = {
-    **dict.fromkeys(("index_in_axis", "index_in_axis_of", "part_of_axis", "rank_in_axis"), "place_guards"),
-    **dict.fromkeys(("slice_of_length", "slice_of_size", "diagonal_of_length", "diagonal_of_size"), "place_guards"),
-    **dict.fromkeys(("finite_range", "probability", "random_below", "random_range"), "range_guards"),
-    **dict.fromkeys(("integers_below", "integers_below_like", "slope_of_elu", "slope_of_result"), "range_guards"),
-    **dict.fromkeys(("integer_range", "integer_range_like", "slope_of_rrelu"), "range_guards"),
-}
-
 
 def with_guard(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of an op whose spec has `guard`, called after the check."""
     word, *names = signature.row.guard
-    check = getattr(importlib.import_module(f"{__package__}.{GUARDS[word]}"), word)
+    modules = (importlib.import_module(f"{__package__}.{name}") for name in ("place_guards", "range_guards"))
+    check = next(getattr(module, word) for module in modules if hasattr(module, word))
     given = [a.parameter for a in signature.arguments]
     of_out = names.index("dtype") if "dtype" in names and "dtype" not in given else None  # `randint(..., out=)`
     positions = [given.index("out" if i == of_out else name) for i, name in enumerate(names)]

@@ -17,8 +17,9 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
-from .index_masks import expand_masks, put_masks
-from .ranges import from_length
+from .index_masks import expand_masks as expand_masks
+from .index_masks import put_masks as put_masks
+from .ranges import from_length as from_length
 
 Values = list[Any]
 Prepare = Callable[[Values], Values | Handled]
@@ -207,28 +208,3 @@ def refuse_empty_axis(signature: Signature, dim: str, index: str) -> Prepare:
         raise IndexError(f"{which} is out of bounds for dimension {axis} with size 0")
 
     return prepare
-
-
-# Keyed by the `prepare` entry of the specs.
-PREPARATIONS: dict[str, Callable[..., Prepare]] = {
-    "alert_not_deterministic": alert_not_deterministic,
-    "dtype_of_out": dtype_of_out,
-    "dtype_of_wider_out": dtype_of_wider_out,
-    "expand_masks": expand_masks,
-    "from_length": from_length,
-    "put_masks": put_masks,
-    "raise_info": raise_info,
-    "real_part_to_out": real_part_to_out,
-    "refuse_empty_axis": refuse_empty_axis,
-    "to_device": to_device,
-    "on_named_device": on_named_device,
-    "transpose_strided": transpose_strided,
-    "truth_of_bytes": truth_of_bytes,
-    "widen_to_out": widen_to_out,
-}
-
-
-def preparation(signature: Signature) -> Prepare:
-    """The preparation for an op whose spec has `prepare`."""
-    word, *arguments = signature.row.prepare
-    return PREPARATIONS[word](signature, *arguments)

@@ -35,10 +35,10 @@ def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..
     return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
-def _preparation(signature: Signature) -> Callable[..., Any]:
-    from .prepare import preparation
+def _preparation(signature: Signature) -> Any:
+    from . import prepare
 
-    return preparation(signature)
+    return getattr(prepare, signature.row.prepare[0])(signature, *signature.row.prepare[1:])
 
 
 def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,12 +50,12 @@ def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., A
     return with_guard(signature, kernel)
 
 
-def _correction(signature: Signature) -> Callable[..., Any]:
-    from .result_layouts import CORRECTIONS, OF_OUT
+def _correction(signature: Signature) -> Any:
+    from . import result_layouts
 
-    if signature.row.results in OF_OUT and not signature.outs:
+    if signature.row.results in result_layouts.OF_OUT and not signature.outs:
         return lambda _, outputs: outputs
-    return CORRECTIONS[signature.row.results]
+    return getattr(result_layouts, signature.row.results)
 
 
 def _rewrite_expanded(signature: Signature, values: Any) -> Callable[..., Any]:

@@ -1,9 +1,10 @@
-"""Corrections for torch's Meta kernels that describe results differently from the CPU kernels, or not at all."""
+"""Corrections for torch's Meta kernels that describe results differently from the CPU kernels, or not at all: the
+functions that `results` in the specs names."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,13 +14,13 @@ from .._torch.results import suggest_memory_format
 from ..dispatch.shape_inference import _DEVICE, meta_tensor
 
 
-def _saved_in_training(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def saved_in_training(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """Batch normalisation saves statistics only in training; the Meta kernels follow CUDA."""
     training = next((v for v in values if v.__class__ is bool), False)
     return outputs if training else [outputs[0], *(o.resized((0,)) for o in outputs[1:3]), *outputs[3:]]
 
 
-def _column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> list[Any]:
+def column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> list[Any]:
     """LAPACK's column-major layout for the first result, which may be the leading part of `rows` rows."""
     size = outputs[0].size
     like = torch.empty((*size[:-2], size[-1], max(rows, size[-2])), device=_DEVICE).mT[..., : size[-2], :]
@@ -27,25 +28,25 @@ def _column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> l
     return [spec, *outputs[1:]]
 
 
-def _column_major_vh(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def column_major_vh(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """LAPACK's layout for V^H, if it is computed; the Meta kernel follows CUDA."""
-    return [*outputs[:2], *(_column_major(values, outputs[2:]) if len(outputs[2].size) > 1 else outputs[2:])]
+    return [*outputs[:2], *(column_major(values, outputs[2:]) if len(outputs[2].size) > 1 else outputs[2:])]
 
 
-def _least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The solution is in the memory of the right-hand side passed to LAPACK; a vector is a column without its axis."""
     a, solution = values[0], outputs[0]
     if len(solution.size) >= a.dim():
-        return _column_major(values, outputs, a.shape[-2])
+        return column_major(values, outputs, a.shape[-2])
     column = solution.resized((*solution.size, 1))
-    column = _column_major(values, [column], a.shape[-2])[0]
+    column = column_major(values, [column], a.shape[-2])[0]
     return [solution if column.is_contiguous() else solution.restrided(column.stride[:-1]), *outputs[1:]]
 
 
 _choice_of_attention = kernel_on(torch.ops.aten._fused_sdp_choice.default, CPU)
 
 
-def _like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """If torch chooses fused attention on the CPU, the result has the query's layout; Meta uses the formula's."""
     scale, enable_gqa = values[6:]
     if not _choice_of_attention(*values[:6], scale=scale, enable_gqa=enable_gqa):
@@ -56,24 +57,24 @@ def _like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].with_strides_of(like)]
 
 
-def _like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """A gradient times a function of the input has the strides of a product; Meta's are others."""
     first, second = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
     like = first * second
     return [outputs[0].with_strides_of(like)]
 
 
-def _like_first(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_first(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The result has the strides of the first argument, if nothing is reduced; Meta's depend on the second too."""
     return [outputs[0].with_strides_of(torch.empty_like(meta_tensor(values[0])))] if outputs[0].size else outputs
 
 
-def _like_second(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_second(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The gradient has the strides of the input; Meta's depend on the incoming gradient too."""
-    return _like_first(values[1:], outputs)
+    return like_first(values[1:], outputs)
 
 
-def _like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """Results are channels-last if the input or the weight is; Meta returns contiguous ones."""
     x, weight = values[:2] if len(outputs) == 1 else values[1:3]
     formats = suggest_memory_format(x), suggest_memory_format(weight)
@@ -83,7 +84,7 @@ def _like_convolved(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [o if o is None or len(o.size) < 4 else o.restrided(_meta_stride(o.size, last)) for o in outputs]
 
 
-def _like_image(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_image(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The first result has the memory format of the image, which comes after a gradient; Meta's may have another."""
     image = values[1] if isinstance(values[1], torch.Tensor) else values[0]
     if outputs[0] is None or not image.numel():
@@ -91,9 +92,9 @@ def _like_image(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].restrided(_meta_stride(outputs[0].size, suggest_memory_format(image))), *outputs[1:]]
 
 
-def _like_rolled(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def like_rolled(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The result has the memory format of the input; without `dims` the input is flattened, and it is contiguous."""
-    return _like_image(values, outputs) if values[2] else outputs
+    return like_image(values, outputs) if values[2] else outputs
 
 
 def _meta_stride(size: tuple[int, ...], memory_format: torch.memory_format) -> tuple[int, ...]:
@@ -101,30 +102,30 @@ def _meta_stride(size: tuple[int, ...], memory_format: torch.memory_format) -> t
     return torch.empty(size, device=_DEVICE, memory_format=memory_format).stride()
 
 
-def _of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The loss of one sample without a batch axis is 0-d; Meta returns an axis."""
     return [outputs[0].resized(()), *outputs[1:]] if values[0].dim() < 2 else outputs
 
 
-def _margin_of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """As `_of_one_sample`, but without a reduction the loss keeps the axis of the target."""
+def margin_of_one_sample(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """As `of_one_sample`, but without a reduction the loss keeps the axis of the target."""
     reduction = values[5]
-    return outputs if values[1].dim() and reduction == 0 else _of_one_sample(values, outputs)
+    return outputs if values[1].dim() and reduction == 0 else of_one_sample(values, outputs)
 
 
-def _weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def weights_if_needed(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The weights are None if they are not requested; Meta returns an empty tensor."""
     need_weights = values[10]
     return outputs if need_weights else [outputs[0], None]
 
 
-def _input_if_requested(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def input_if_requested(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The gradient of an image is None if `output_mask` excludes it; Meta always returns one."""
     output_mask = values[9]
-    return _like_image(values, outputs if output_mask[0] else [None, *outputs[1:]])
+    return like_image(values, outputs if output_mask[0] else [None, *outputs[1:]])
 
 
-def _slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The distinct slices along `dim` are stored one after another."""
     dim = next((v for v in values if v.__class__ is int), None)
     size = outputs[0].size
@@ -135,20 +136,20 @@ def _slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].restrided(like.stride()), *outputs[1:]]
 
 
-def _of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The gradient has the shape of the unfolded tensor; Meta returns an axis for a 0-d one."""
     input_sizes = values[1]
     return [outputs[0].resized(input_sizes)]
 
 
-def _in_order_of_transform(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def in_order_of_transform(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """MKL stores the transformed axes last, and the others by decreasing strides; Meta follows CUDA's cuFFT.
 
     The source is `aten/src/ATen/native/mkl/SpectralOps.cpp`. Other libraries, and `out=`, have contiguous results.
     """
     x, dims = values[:2]
     if len(values) > 4 or not torch.backends.mkl.is_available():
-        return _contiguous(values, outputs)
+        return contiguous(values, outputs)
     stride, real = x.stride(), not (x.is_complex() and outputs[0].dtype.is_complex)
     last = [*dims[-1:]] if real else []  # in a transform from or to real numbers, the axis of which half is stored
     inner = sorted(dims[: len(dims) - len(last)], key=lambda d: -stride[d])
@@ -163,51 +164,26 @@ def _transformed_stride(size: Sequence[int], stride: Sequence[int], dims: list[i
     return made.permute([order.index(d) for d in range(len(size))]).stride()
 
 
-def _contiguous(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def contiguous(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """Contiguous results, where the Meta kernel's have other strides; CPU kernels resize `out=` to contiguous ones."""
     return [o and o.resized(o.size) for o in outputs]
 
 
-def _coordinates(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def coordinates(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The coordinates of each axis are stored one after another; these are the strides even without elements."""
     return [o.restrided((1, o.size[0])) for o in outputs]
 
 
-def _contiguous_used_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """As `_contiguous`, if the `out` tensor, the last argument, has elements."""
-    return _contiguous(values, outputs) if values[-1].numel() else outputs
+def contiguous_used_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """As `contiguous`, if the `out` tensor, the last argument, has elements."""
+    return contiguous(values, outputs) if values[-1].numel() else outputs
 
 
-def _kept_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+def kept_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """An `out` tensor of as many elements keeps its shape, and is filled in the order of its elements."""
     out = values[-1]
     return [outputs[0].resized(tuple(out.shape))] if out.numel() == math.prod(outputs[0].size) else outputs
 
 
+contiguous_out = contiguous
 OF_OUT = ("contiguous_out", "contiguous_used_out", "kept_out")  # corrections of `out=` overloads alone
-# Keyed by the `results` entry of the specs.
-CORRECTIONS: dict[str, Callable[[Sequence[Any], list[Any]], list[Any]]] = {
-    "column_major": _column_major,
-    "column_major_vh": _column_major_vh,
-    "contiguous": _contiguous,
-    "contiguous_out": _contiguous,
-    "contiguous_used_out": _contiguous_used_out,
-    "coordinates": _coordinates,
-    "in_order_of_transform": _in_order_of_transform,
-    "input_if_requested": _input_if_requested,
-    "kept_out": _kept_out,
-    "least_squares": _least_squares,
-    "like_convolved": _like_convolved,
-    "like_first": _like_first,
-    "like_image": _like_image,
-    "like_product": _like_product,
-    "like_query": _like_query,
-    "like_rolled": _like_rolled,
-    "like_second": _like_second,
-    "margin_of_one_sample": _margin_of_one_sample,
-    "of_input_sizes": _of_input_sizes,
-    "of_one_sample": _of_one_sample,
-    "saved_in_training": _saved_in_training,
-    "slices_in_order": _slices_in_order,
-    "weights_if_needed": _weights_if_needed,
-}

@@ -21,7 +21,6 @@ from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
 from ..xla import mappings
-from ..xla.lowering import compile_lowered
 from ..xla.options import KEPT_BARRIERS
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
@@ -142,7 +141,7 @@ class AotCall:
         default = jax.config.jax_default_device  # type: ignore[attr-defined]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
             with waiting_for(self._run.__name__):
-                compiled = compile_lowered(lowered)
+                compiled = lowered.compile()
         else:
             compiled = compile_or_load(self._run.__name__, lowered, self.options, placed)
         hold(self, compiled, pinned=True)

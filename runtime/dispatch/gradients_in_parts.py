@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from .._torch.exported import decomposition_table
+
 
 def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: Sequence[bool]) -> Any:
     """The gradients of input, weight and bias of a linear layer with inputs of at least two axes, or None."""
@@ -24,31 +26,6 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
 
 
-def _fused_rms_norm_backward(
-    grad_out: torch.Tensor,
-    input: torch.Tensor,
-    normalized_shape: Sequence[int],
-    rstd: torch.Tensor,
-    weight: torch.Tensor | None,
-    output_mask: Sequence[bool],
-) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """The gradients of input and weight, by the formulas of `kernels/norm.py`.
-
-    Args:
-        grad_out: that of the output, shape (..., *normalized_shape).
-        input: of the same shape and dtype.
-        normalized_shape: the axes over which the norm is taken.
-        rstd: 1 / rms, in float32 for half precision.
-        weight: of shape `normalized_shape`.
-        output_mask: which of the gradients are needed.
-    """
-    inner = tuple(range(-len(normalized_shape), 0))
-    outer = tuple(range(input.dim() - len(normalized_shape)))
-    grad, unit = grad_out.to(rstd.dtype), input.to(rstd.dtype) * rstd
-    slope = grad if weight is None else grad * weight.to(rstd.dtype)
-    of_input = rstd * (slope - unit * (slope * unit).mean(inner, keepdim=True)) if output_mask[0] else None
-    of_weight = None
-    if output_mask[1] and weight is not None:
-        of_weight = (grad * unit).sum(outer) if outer else grad * unit
-        of_weight = of_weight.to(weight.dtype)
-    return None if of_input is None else of_input.to(input.dtype), of_weight
+def __getattr__(name: str) -> Any:
+    """torch's own decomposition of another such operator."""
+    return decomposition_table[getattr(torch.ops.aten, name).default]

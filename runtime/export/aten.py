@@ -40,9 +40,8 @@ def permute(x: Array, dims: Sequence[int]) -> Array:
     return x.transpose([d % x.ndim for d in dims]) if x.ndim else x
 
 
-def squeeze(x: Array, dims: int | Sequence[int] | None = None) -> Array:
-    listed = range(x.ndim) if dims is None else (dims,) if isinstance(dims, int) else dims
-    squeezed = {d % max(x.ndim, 1) for d in listed} if x.ndim else set()
+def squeeze(x: Array, dims: Sequence[int]) -> Array:
+    squeezed = {d % x.ndim for d in dims} if x.ndim else set()
     return x.reshape([n for d, n in enumerate(x.shape) if d not in squeezed or not (is_number(n) and n == 1)])
 
 
@@ -73,28 +72,6 @@ def slice_(x: Array, dim: int = 0, start: Any = None, end: Any = None, step: int
     return jax.lax.slice_in_dim(x, first, last, step, dim)
 
 
-def split(x: Array, split_size: int, dim: int = 0) -> list[Array]:
-    n = x.shape[dim]
-    if not is_number(n):
-        raise NotImplementedError("a split of a symbolic dimension: the number of parts is unknown")
-    return [slice_(x, dim, i, min(i + split_size, n)) for i in range(0, max(n, 1), max(split_size, 1))]
-
-
-def split_with_sizes(x: Array, split_sizes: Size, dim: int = 0) -> list[Array]:
-    parts, at = [], 0
-    for n in split_sizes:
-        parts.append(jax.lax.slice_in_dim(x, at, at + n, 1, dim % x.ndim))
-        at = at + n
-    return parts
-
-
-def unbind(x: Array, dim: int = 0) -> list[Array]:
-    n = x.shape[dim]
-    if not is_number(n):
-        raise NotImplementedError("unbind of a symbolic dimension: the number of parts is unknown")
-    return [select(x, dim, i) for i in range(n)]
-
-
 def unfold(x: Array, dimension: int, size: int, step: int) -> Array:
     if not x.ndim:
         return x.reshape(1)[:size]
@@ -114,16 +91,6 @@ def to_copy(x: Array, *, dtype: torch.dtype | None = None, **options: Any) -> Ar
     return x if dtype is None else cast(x, numpy_dtype(dtype))
 
 
-def same(x: Array, *args: Any, **options: Any) -> Array:
-    return x
-
-
-def assert_async(holds: Array, message: str) -> None:
-    """Raise if a value is known to be false; a program that JAX compiles cannot raise."""
-    if not isinstance(holds, jax.core.Tracer) and not holds:
-        raise RuntimeError(message)
-
-
 def nothing(*args: Any, **options: Any) -> None:
     """Drop an assertion, which torch already evaluated during export."""
 
@@ -132,54 +99,28 @@ def full(size: Size, value: Any = 0, *, dtype: torch.dtype | None = None, **opti
     return jnp.full(tuple(size), value, numpy_dtype(dtype or torch.get_default_dtype()))
 
 
-def new_full(x: Array, size: Size, value: Any = 0, *, dtype: torch.dtype | None = None, **options: Any) -> Array:
-    return jnp.full(tuple(size), value, x.dtype if dtype is None else numpy_dtype(dtype))
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "_assert_async.msg": assert_async,
     "_assert_scalar": nothing,
     "_assert_tensor_metadata": nothing,
     "_conj": jnp.conj,
     "_neg_view": jnp.negative,
-    "_reshape_alias": lambda x, size, stride: x.reshape(tuple(size)),
     "_to_copy": to_copy,
-    "_unsafe_view": lambda x, size: x.reshape(tuple(size)),
-    "alias": same,
+    "alias": lambda x: x,
     "as_strided": as_strided,
-    "clone": same,
-    "contiguous": same,
-    "detach": same,
     "diagonal": lambda x, offset=0, dim1=0, dim2=1: jnp.diagonal(x, offset, dim1, dim2),
     "empty.memory_format": full,
-    "empty_like": lambda x, **options: new_full(x, x.shape, **options),
-    "empty_permuted": lambda size, layout, **options: full(size, **options),
+    "empty_permuted": lambda size, order, **options: full(size, **options),
     "empty_strided": lambda size, stride, **options: full(size, **options),
     "expand": expand,
-    "lift": same,
-    "lift_fresh": same,
-    "lift_fresh_copy": same,
-    "new_empty": new_full,
-    "new_empty_strided": lambda x, size, stride, **options: new_full(x, size, **options),
-    "new_full": new_full,
-    "new_ones": lambda x, size, **options: new_full(x, size, 1, **options),
-    "new_zeros": new_full,
     "permute": permute,
     "select.int": select,
     "slice.Tensor": slice_,
-    "split.Tensor": split,
-    "split_with_sizes": split_with_sizes,
-    "squeeze": squeeze,
-    "squeeze.dim": squeeze,
+    "split_with_sizes": lambda x, split_sizes, dim=0: [*jax.lax.split(x, split_sizes, dim % x.ndim)],
     "squeeze.dims": squeeze,
     "sym_constrain_range": nothing,
     "sym_constrain_range_for_size": nothing,
-    "sym_numel": lambda x: math.prod(x.shape),
     "sym_size.int": lambda x, dim: x.shape[dim],
     "sym_stride.int": lambda x, dim: contiguous_strides(x.shape)[dim],
-    "t": lambda x: x.T,
-    "transpose.int": lambda x, dim0, dim1: jnp.swapaxes(x, dim0, dim1) if x.ndim else x,
-    "unbind.int": unbind,
     "unfold": unfold,
     "unsqueeze": lambda x, dim: jnp.expand_dims(x, dim),
     "view": lambda x, size: x.reshape(tuple(size)),

@@ -10,19 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
 
-import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
 from tenax.kernels.chebyshev import polynomial
 from tenax.kernels.gamma import STIRLING, STIRLING_FROM
 from tenax.kernels.wide import wide
-from tenax.words import Array, cast
+from tenax.words import Array, Gradients, cast, not_implemented, with_derivative
 
 # Temme's uniform expansion is used for a > _LARGE and |x - a| / a < _NEAR.
 _LARGE = 20
@@ -157,44 +154,28 @@ def _regularized(a: Array, x: Array, upper: bool) -> Array:
     return jnp.where(valid, value, jnp.where(outside, jnp.nan, border))
 
 
-def _of_limit(limit: Any, name: str, sign: int) -> Callable[..., Any]:
-    """The derivative rule of P (sign 1) or Q (-1); as in torch, only with respect to the limit x."""
-
-    def rule(primals: Any, tangents: Any) -> Any:
-        (a, x), (of_a, of_x) = primals, tangents
-        if not isinstance(of_a, SymbolicZero):
-            raise NotImplementedError(f"the derivative for '{name}: input' is not implemented")
-        inside = (a > 0) & (x > 0)
-        s, t = jnp.where(inside, a, 1), jnp.where(inside, x, 1)
-        border = lax.exp((a - 1) * lax.log(x) - x - lax.lgamma(a))
-        slope = sign * jnp.where(inside, _density(s, t, (t - s) / s) * s / t, border)
-        value = limit(a, x)
-        return value, jnp.zeros_like(value) if isinstance(of_x, SymbolicZero) else of_x * slope
-
-    return rule
-
-
-@jax.custom_jvp
-def _lower(a: Array, x: Array) -> Array:
-    return _regularized(a, x, upper=False)
-
-
-@jax.custom_jvp
-def _upper(a: Array, x: Array) -> Array:
-    return _regularized(a, x, upper=True)
-
-
-_lower.defjvp(_of_limit(_lower, "igamma", 1), symbolic_zeros=True)
-_upper.defjvp(_of_limit(_upper, "igammac", -1), symbolic_zeros=True)
-
-
 @wide
+def _limit(a: Array, x: Array, *, upper: bool) -> Array:
+    """P or Q, with a derivative, as in torch, only with respect to the limit x."""
+
+    def gradients(grad: Array, value: Array, a: Array, x: Array) -> Gradients:
+        def of_x() -> Array:
+            inside = (a > 0) & (x > 0)
+            s, t = jnp.where(inside, a, 1), jnp.where(inside, x, 1)
+            border = lax.exp((a - 1) * lax.log(x) - x - lax.lgamma(a))
+            slope = jnp.where(inside, _density(s, t, (t - s) / s) * s / t, border)
+            return grad * (-slope if upper else slope)
+
+        return {"a": lambda: not_implemented(f"igamma{'c' * upper}: input"), "x": of_x}
+
+    return with_derivative(partial(_regularized, upper=upper), gradients, a=a, x=x)
+
+
 def igamma(self: Array, other: Array) -> Array:
     """P(a, x) = γ(a, x) / Γ(a) of a = `self`, x = `other` (DLMF 8.2.4)."""
-    return _lower(*jnp.broadcast_arrays(self, other))
+    return _limit(self, other, upper=False)
 
 
-@wide
 def igammac(self: Array, other: Array) -> Array:
     """Q(a, x) = Γ(a, x) / Γ(a) of a = `self`, x = `other` (DLMF 8.2.4)."""
-    return _upper(*jnp.broadcast_arrays(self, other))
+    return _limit(self, other, upper=True)

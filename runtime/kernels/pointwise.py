@@ -18,7 +18,7 @@ from tenax.words import (
     BOOL,
     DEFAULT,
     INT_TO_FLOAT,
-    TIES_ARE_SHARED,
+    SINCE_2_15,
     Array,
     Gradients,
     Number,
@@ -65,7 +65,7 @@ def _clamp(self: Array, min: Array | None = None, max: Array | None = None, *, s
         low: Any = -np.inf if min is None else min
         high: Any = np.inf if max is None else max
         inside = (self > low) & (self < high) | (share > 0) & (self == low) & (self == high)
-        below = (self < low) & ((low <= high) if TIES_ARE_SHARED else (low < high))
+        below = (self < low) & ((low <= high) if SINCE_2_15 else (low < high))
         at_low, at_high = (self == low) & (low < high), (self == high) & (low < high)
         at_bound = (low <= high) & ((self == low) | (self == high))
         return {

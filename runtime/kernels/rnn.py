@@ -18,6 +18,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
+from tenax.platforms import platform
 from tenax.words import Array, cast, opmath
 
 State = tuple[Array, ...]
@@ -144,6 +145,8 @@ def _scan(cell: RecurrentCell, reverse: bool, alive: Array | None, given: _Given
 
     def step(state: State, inputs: tuple[Array, Array | None]) -> tuple[State, Any]:
         gates, here = inputs
+        if platform() == "cpu":  # where XLA does not vectorize a step that reads a slice
+            gates = lax.optimization_barrier(gates)
         made, saved = cell.step(gates, _times(state[0], given.hidden, given.bias), state)
         new = _kept(here, made if given.project is None else (_times(made[0], given.project, None), *made[1:]), state)
         return new, (new, made, saved) if saves else new[0]

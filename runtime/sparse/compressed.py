@@ -145,16 +145,13 @@ def _widened(x: Tensor) -> Tensor:
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
-_REDUCE = {"sum": "sum", "mean": "mean", "amax": "amax", "amin": "amin"}
-
-
 def _sparse_mm_reduce_impl(self: Tensor, other: Tensor, reduce: str, *, meta: Any) -> tuple[Tensor, Tensor]:
     """Reduce the products of each row, 0 for an empty row; for amax and amin, also return the index of the value."""
     row, column = _places(self)
     terms = _widened(self.values()).unsqueeze(1) * _widened(other)[column]
     shape, n = meta[0].shape, len(row)
     where = row.unsqueeze(1).expand(terms.shape)
-    out = terms.new_zeros(shape).scatter_reduce_(0, where, terms, _REDUCE[reduce], include_self=False)
+    out = terms.new_zeros(shape).scatter_reduce_(0, where, terms, reduce, include_self=False)
     if reduce in ("sum", "mean"):
         return out.to(other.dtype), self.crow_indices().new_empty(meta[1].shape)
     number = torch.arange(n, device=terms.device).unsqueeze(1)

@@ -45,16 +45,6 @@ def _make_ir_context() -> Any:
 patches.replace("jax._src.interpreters.mlir.make_ir_context", _make_ir_context)
 
 
-def compile_lowered(lowered: jax.stages.Lowered, options: dict[str, Any] | None = None) -> jax.stages.Compiled:
-    """Compile a program; on the CPU in the forms that XLA's backend executes faster, which changes `lowered`."""
-    kept = KEPT_BARRIERS.get(platform())
-    if kept is not None:
-        from .cpu_forms import rewrite  # only when programs are compiled
-
-        options = {**(options or {}), **kept} if rewrite(lowered) else options
-    return lowered.compile(options)
-
-
 class LoweredProgram:
     """A program in StableHLO, which can be compiled once."""
 
@@ -78,8 +68,9 @@ class LoweredProgram:
 
     def compile(self, options: dict[str, Any] | None) -> jax.stages.Compiled:
         """Compile the program, which frees it: it cannot be compiled again."""
-        has_forms = "stablehlo.dot_general" in self.text or "stablehlo.while" in self.text
-        compiled = compile_lowered(self._lowered, options) if has_forms else self._lowered.compile(options)
+        if "stablehlo.while" in self.text and "optimization_barrier" in self.text:  # in the step of a recurrence
+            options = {**(options or {}), **KEPT_BARRIERS.get(platform(), {})}
+        compiled = self._lowered.compile(options)
         del self._lowered
         self._context.served += 1
         if self._context.served < _MOST:

@@ -13,7 +13,6 @@ from jax.experimental.serialize_executable import deserialize_and_load, serializ
 
 from . import folder
 from .environment import key_of
-from .lowering import compile_lowered
 from .totals import totals
 from .waiting import waiting_for
 
@@ -87,7 +86,7 @@ def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.
         if found is not None:
             return found.compiled
     with waiting_for(name):
-        compiled = compile_lowered(lowered)
+        compiled = lowered.compile()
     if key is not None:
         store(key, compiled)
     return compiled

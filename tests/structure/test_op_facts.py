@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
 
 from tenax._torch.dispatcher import operator_names
-from tenax.aten.prepare import PREPARATIONS
-from tenax.aten.result_layouts import CORRECTIONS
+from tenax.aten import place_guards, prepare, range_guards, result_layouts
 from tenax.codegen import traits
 from tenax.dispatch.product_rewrite import REWRITES
 
@@ -47,6 +47,12 @@ def test_a_name_of_an_operator_is_found(line: str) -> None:
 
 
 def test_the_runtime_knows_the_words_of_the_specs() -> None:
-    assert PREPARATIONS.keys() == traits.PREPARATIONS.keys()
-    assert tuple(CORRECTIONS) == traits.RESULTS
+    for words, *modules in (
+        (traits.PREPARATIONS, prepare),
+        (traits.RESULTS, result_layouts),
+        (traits.GUARDS, place_guards, range_guards),
+    ):
+        held = [(m, name, f) for m in modules for name, f in vars(m).items() if isfunction(f) and name[0] != "_"]
+        own = {name for module, name, function in held if function.__module__ == module.__name__}
+        assert own <= {*words} <= {name for _, name, _ in held}
     assert tuple(REWRITES) == traits.REWRITES
