@@ -86,6 +86,20 @@ assert dp.DataParallel(torch.nn.Linear(1, 1), ["xla:0", "xla:1"])(step, [torch.o
 """
 
 
+CONFIGURED = """
+import os, torch_xla, torch_xla.runtime as xr
+
+os.environ |= {"PJRT_DEVICE": "CPU", "CPU_NUM_DEVICES": "3"}
+xr.use_spmd()
+assert os.environ["XLA_USE_SPMD"] == "1"
+assert xr.global_runtime_device_count() == len(torch_xla.devices()) == 3
+"""
+
+
+def test_the_environment_is_read_at_the_first_use_of_a_device(tmp_path: Path) -> None:
+    assert_passes(tmp_path, CONFIGURED)
+
+
 def test_devices_are_constants_of_a_compiled_graph(tmp_path: Path) -> None:
     assert_passes(tmp_path, DEVICES, CPU_NUM_DEVICES="2")
 
