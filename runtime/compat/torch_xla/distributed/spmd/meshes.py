@@ -23,17 +23,16 @@ class LogicalMesh:
         Args:
             device_ids: the device numbers, in row-major order of the grid.
             mesh_shape: the sizes of the grid, whose product is the number of devices.
-            axis_names: one name per axis.
+            axis_names: one name per axis; without names, axes are known by their numbers.
 
         Raises:
             ValueError: the arguments do not match each other or the devices.
         """
         self.device_ids = np.asarray(device_ids).reshape(-1)
         self.mesh_shape = tuple(mesh_shape)
-        self.axis_names = (
-            tuple(axis_names) if axis_names is not None else tuple(f"axis_{i}" for i in range(len(mesh_shape)))
-        )
-        if len(self.axis_names) != len(self.mesh_shape) or len({*self.axis_names}) != len(self.axis_names):
+        self.axis_names = None if axis_names is None else tuple(axis_names)
+        self._names = self.axis_names or tuple(map(str, range(len(mesh_shape))))  # of the JAX mesh
+        if len(self._names) != len(self.mesh_shape) or len({*self._names}) != len(self._names):
             raise ValueError(
                 f"Mesh: axis_names {self.axis_names} of mesh_shape {self.mesh_shape}; expected a name each"
             )
@@ -63,9 +62,9 @@ class LogicalMesh:
         """The number of devices."""
         return math.prod(self.mesh_shape)
 
-    def shape(self) -> OrderedDict[str, int]:
-        """The sizes by the names of their axes."""
-        return OrderedDict(zip(self.axis_names, self.mesh_shape, strict=True))
+    def shape(self) -> OrderedDict[str | int, int]:
+        """The sizes by the names of their axes, or by their numbers."""
+        return OrderedDict(zip(self.axis_names or range(len(self.mesh_shape)), self.mesh_shape, strict=True))
 
     def get_logical_mesh(self) -> np.ndarray:
         """The device numbers as a grid."""
@@ -73,13 +72,13 @@ class LogicalMesh:
 
     def get_axis_name_idx(self, name: str) -> int | None:
         """The index of an axis; None if there is no such axis."""
-        return self.axis_names.index(name) if name in self.axis_names else None
+        return self._names.index(name) if self.axis_names and name in self._names else None
 
     def get_jax_mesh(self) -> jax.sharding.Mesh:
         """The mesh as a JAX mesh."""
         devices = jax.devices()
         grid = np.array([devices[i] for i in self.device_ids.tolist()]).reshape(self.mesh_shape)
-        return jax.sharding.Mesh(grid, self.axis_names)
+        return jax.sharding.Mesh(grid, self._names)
 
     def partition_spec(self, spec: Sequence[Any]) -> jax.sharding.PartitionSpec:
         """JAX's form of a partition spec, whose entries are axes by name or number, tuples of these, or None."""
@@ -87,7 +86,7 @@ class LogicalMesh:
         def name(axis: Any) -> Any:
             if isinstance(axis, tuple | list):
                 return tuple(map(name, axis))
-            return self.axis_names[axis] if isinstance(axis, int) else axis
+            return self._names[axis] if isinstance(axis, int) else axis
 
         return jax.sharding.PartitionSpec(*map(name, spec))
 
