@@ -184,7 +184,7 @@ import torch_xla, torch_xla.core.xla_model as xm
 import torch_xla.experimental.plugins as plugins, torch_xla.experimental.pallas_kernels.quantized_matmul_kernel
 from torch_xla.core.xla_builder import Op
 from torch_xla.experimental import triton, xla_marker
-from torch_xla.experimental.custom_kernel import FlashAttention
+from torch_xla.experimental.custom_kernel import trace_pallas
 
 def refused(path, use):
     try:
@@ -199,7 +199,7 @@ class Plugin(plugins.DevicePlugin):
 
 refused("experimental.plugins.DevicePlugin", plugins.DevicePlugin)
 refused("experimental.plugins.DevicePlugin", Plugin)
-refused("experimental.custom_kernel.FlashAttention", lambda: FlashAttention.apply(1))
+refused("experimental.custom_kernel.trace_pallas", lambda: trace_pallas(1))
 refused("core.xla_builder.Op", lambda: Op(1))
 refused("experimental.triton.triton_call", lambda: triton.triton_call(1))
 refused("core.xla_model.XLA_LIB", lambda: xm.XLA_LIB.define("f(Tensor x) -> Tensor"))
