@@ -87,11 +87,12 @@ assert dp.DataParallel(torch.nn.Linear(1, 1), ["xla:0", "xla:1"])(step, [torch.o
 
 
 CONFIGURED = """
-import os, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
+import os, torch_xla, torch_xla.core.xla_model as xm, torch_xla.distributed.spmd as xs, torch_xla.runtime as xr
 
 os.environ |= {"PJRT_DEVICE": "CPU", "CPU_NUM_DEVICES": "3"}
 xr.use_spmd()
 assert os.environ["XLA_USE_SPMD"] == "1"
+assert xs.get_1d_mesh().mesh_shape == (3,)
 assert xr.global_runtime_device_count() == len(torch_xla.devices()) == 3
 xm.set_replication(torch_xla.device(), torch_xla.devices())  # as Accelerate does
 """

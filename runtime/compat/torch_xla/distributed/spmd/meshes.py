@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...process import take_environment
 from ...spmd_mode import mode
 
 
@@ -41,6 +42,7 @@ class LogicalMesh:
             or len({*self.device_ids.tolist()}) != self.device_ids.size
         ):
             raise ValueError(f"Mesh: device_ids {self.device_ids} of mesh_shape {self.mesh_shape}; expected each once")
+        take_environment()
         known = jax.devices()
         if self.device_ids.size and not 0 <= int(self.device_ids.min()) <= int(self.device_ids.max()) < len(known):
             raise ValueError(f"Mesh: device_ids {self.device_ids}; there are {len(known)} devices")
@@ -130,5 +132,6 @@ def get_global_mesh() -> LogicalMesh | None:
 
 def get_1d_mesh(axis_name: str | None = None) -> LogicalMesh:
     """A mesh of all devices along one axis."""
+    take_environment()
     n = jax.device_count()
     return LogicalMesh(np.arange(n), (n,), None if axis_name is None else (axis_name,))
