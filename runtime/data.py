@@ -128,10 +128,11 @@ def _placed(batch: Any, sharding: Any) -> Any:
         chosen, other = pytree.tree_flatten(sharding)
         if other != structure:
             raise ValueError(f"tenax.data.to_device: shardings of structure {other} for a batch of {structure}")
-    return pytree.tree_unflatten([_leaf(x, s) for x, s in zip(leaves, chosen, strict=True)], structure)
+    return pytree.tree_unflatten([place(x, s) for x, s in zip(leaves, chosen, strict=True)], structure)
 
 
-def _leaf(leaf: Any, sharding: Any) -> Any:
+def place(leaf: Any, sharding: Any) -> Any:
+    """A tensor or array on the device, or any other leaf; with a sharding, each process passes its share."""
     if isinstance(leaf, np.ndarray):
         leaf = torch.from_numpy(leaf)
     if not isinstance(leaf, torch.Tensor) or leaf.device.type not in ("cpu", NAME):

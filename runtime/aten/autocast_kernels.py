@@ -78,7 +78,7 @@ def _fp32_set_opt_dtype(call: Call, policy: Any) -> Call:
 
 def _fp32_append_dtype(call: Call, policy: Any) -> Call:
     defaults = [a.default_value for a in call._schema.arguments]  # type: ignore[attr-defined]
-    call = _overload(policy.calls)
+    call = overload_named(policy.calls)
 
     def kernel(*args: Any) -> Any:
         dtype = torch.float32 if _eligible(args[0]) else args[0].dtype
@@ -121,14 +121,14 @@ _KERNELS: dict[str, Callable[[Call, Any], Call]] = {
 }
 
 
-def _overload(name: str) -> Any:
+def overload_named(name: str) -> Any:
     packet, _, overload = name.partition(".")
     return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
 def kernel_of(name: str, policy: Any) -> Call:
     """The autocast kernel of an operator with a given policy."""
-    return _KERNELS[policy.kind](_overload(name), policy)
+    return _KERNELS[policy.kind](overload_named(name), policy)
 
 
 clear_cache = _cache.clear

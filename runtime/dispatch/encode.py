@@ -70,7 +70,7 @@ def encode(signature: Signature, values: Sequence[Any]) -> EncodedCall:
     for slot, value in zip(signature.arguments, values, strict=True):
         kind = slot.kind
         if kind == "tensor":
-            parts.append(_tensor(signature, call, slot, value))
+            parts.append(_tensor(signature, call, slot, value, values))
         elif kind == "static":
             if type(value) in NUMBER_TYPES:
                 value = StaticValue(value, type(value))
@@ -139,8 +139,8 @@ def _number(call: EncodedCall, name: str, slot: Argument, value: Any) -> Any:
     return (part, value < 0) if "sign" in words and type(value) is not complex else part
 
 
-def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any) -> Operand | None:
-    """Encode a tensor: its geometry is in the key; its base and the starts of a view are operands."""
+def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any, values: Any) -> Operand | None:
+    """Encode one of the tensors in `values`: its geometry is in the key; its base and its starts are operands."""
     operands = call.operands
     if value is None:
         operands.append(None)
@@ -150,7 +150,7 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any)
     except AttributeError:
         from .unusual_arguments import not_of_device
 
-        part, passed = not_of_device(signature.name, slot, value, call.index, call.wide)
+        part, passed = not_of_device(signature.name, slot, value, values, call.index, call.wide)
         operands.append(passed)
         return part
     if cell.index != call.index:
@@ -211,7 +211,7 @@ def _tensors(
         or [v.size() for v in values] != [a.shape for a in avals]
         or [v.stride() for v in values] != [a.stride for a in avals]
     ):
-        return tuple([_tensor(signature, call, slot, v) for v in values])
+        return tuple([_tensor(signature, call, slot, v, values) for v in values])
     call.index = 0
     if slot.written:
         call.written += values

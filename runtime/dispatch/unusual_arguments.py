@@ -3,6 +3,7 @@ storage with other dtypes, Python numbers, and tensors of the host."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -21,6 +22,8 @@ from ..trace.transfer import upload, uploading
 from .operands import encode_number, located, starts_are_fixed, whole_operand
 from .signature import Argument
 
+moving_operators: set[str] = set()  # those for which an emulated library moves CPU tensors to the device
+
 
 def unusual_view(cell: Cell, tensor: torch.Tensor) -> tuple[Operand, jax.Array | None]:
     """As `view_operand`, for a tensor that is lazily conjugated or negated, or shares its storage with other dtypes."""
@@ -31,7 +34,9 @@ def unusual_view(cell: Cell, tensor: torch.Tensor) -> tuple[Operand, jax.Array |
     return located(cell.aval, spec)
 
 
-def not_of_device(name: str, slot: Argument, value: Any, index: int | None, wide: bool) -> tuple[Any, Any]:
+def not_of_device(
+    name: str, slot: Argument, value: Any, values: Sequence[Any], index: int | None, wide: bool
+) -> tuple[Any, Any]:
     """The key part and the operand of a number or 0-d CPU tensor in place of a tensor; of any CPU tensor while a pure
     function is traced."""
     if not isinstance(value, torch.Tensor):
@@ -39,11 +44,13 @@ def not_of_device(name: str, slot: Argument, value: Any, index: int | None, wide
     device = value.device.type
     if device == NAME:
         cell_of(value)  # raises: there is no cell
-    if slot.written or device != "cpu" or (value.dim() and not accepts_host_tensors()):
-        raise mixed_devices(name, value, f"{NAME}:{index or 0}")
+    if index is None:  # that of a later argument
+        index = next((v.device.index for v in values if isinstance(v, torch.Tensor) and v.device.type == NAME), 0)
+    pure = value.dim() and accepts_host_tensors()
+    if slot.written or device != "cpu" or (value.dim() and not pure and name not in moving_operators):
+        raise mixed_devices(name, value, f"{NAME}:{index}")
     part = whole_operand(tensor_aval(tuple(value.size()), value.dtype))
-    if value.dim():
-        return part, upload(value, None)
-    if uploading.take is None:
-        return part, put(np.asarray(value.item(), numpy_dtype(value.dtype)), index or 0)
-    return part, upload(value, index or 0)  # in a trace, where a tensor that comes from an argument is an input
+    if not value.dim() and uploading.take is None:
+        return part, put(np.asarray(value.item(), numpy_dtype(value.dtype)), index)
+    # In a trace, a tensor that comes from an argument is an input.
+    return part, upload(value, None if pure else index)

@@ -100,8 +100,9 @@ class Evaluator(fx.Interpreter):
     def lowered(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the lowering of an op with arrays."""
         name = op.name().removeprefix("aten::")
-        if name in FUNCTIONS:
-            return FUNCTIONS[name](*args, **kwargs)
+        function = FUNCTIONS.get(name) or FUNCTIONS.get(name.replace("_copy", "", 1))  # every view is a copy here
+        if function is not None:
+            return function(*args, **kwargs)
         if name == "tenax::call":
             return list(jax_call.function_of_number(args[0])(*args[1]))
         if name == "tenax::key":

@@ -25,6 +25,8 @@ _VARIABLE = "ACCELERATE_TORCH_DEVICE"
 def install(module: str) -> None:
     """Extend a module that was just imported: `accelerate` or `transformers.training_args`."""
     if module == "accelerate":
+        if NAME == "tpu":  # which transformers chooses by itself, so that Accelerate must choose it, too
+            os.environ.setdefault(_VARIABLE, NAME)
         patches.wrap("accelerate.Accelerator.__init__", _with_fp16)
         patches.wrap("accelerate.PartialState.set_device", _with_notice)
         patches.replace("accelerate.utils.DynamoBackend._missing_", classmethod(_backend))

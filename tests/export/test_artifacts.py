@@ -191,6 +191,7 @@ def test_views_and_constants_are_functions_of_arrays() -> None:
                 *x.unbind(0), *x.chunk(2, 1), a, b, x[:, -2:], x[1, ::2], x.diagonal(), turned, x.unfold(1, 2, 2),
                 x.squeeze(), x.view(torch.int32), torch.view_as_real(pairs), x.as_strided((2, 2), (4, 1), 1),
                 x.sum(1) + self.table, torch.full((2,), 7), torch.zeros_like(x), x.new_ones(2), x.to(torch.int64),
+                *torch.split_copy(x, 2, 1), torch.select_copy(x, 0, 1), torch.slice_copy(x, 1), torch.detach_copy(x),
                 x[[2, 0]], torch.tensor([1, 2]), x.movedim(0, 1).contiguous(), x.reshape(-1),
                 torch.empty_like(x).fill_(5), x.new_empty(2).zero_(), x[None].squeeze(0), x.clone().detach(),
             )  # fmt: skip

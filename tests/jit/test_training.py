@@ -227,6 +227,8 @@ def test_the_second_device_compiles_too() -> None:
     assert_same_state(ours, reference, COMPOSED)
     view = tenax.jit(lambda x: (x * 2).t())(x.to("jax:1"))
     assert view.device == torch.device("jax:1") and view.stride() == (1, 6)
+    two = torch.tensor(2.0)
+    close(tenax.jit(lambda x: two - x)(x.to("jax:1")), two - x)
     for made in (torch.rand(3, device="jax:1", dtype=torch.float64), torch.arange(3, device="jax:1")):
         close(tenax.jit(lambda x: x * 2 + torch.ones(3, dtype=x.dtype).to("jax:1"))(made), made.cpu() * 2 + 1)
 

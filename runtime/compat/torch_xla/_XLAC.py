@@ -12,7 +12,7 @@ from ...dtypes import numpy_dtype
 from ...interop.calls import call_jax
 from ..statistics import count
 from .backends import get_mat_mul_precision, set_mat_mul_precision
-from .core.xla_model import get_rng_state, lowered, set_rng_state, unlazy
+from .core.xla_model import get_rng_state, get_stablehlo, lowered, set_rng_state, unlazy
 from .debug import metrics
 from .devices import wait_device_ops, xla_devices, xla_real_devices
 from .distributed.spmd.xla_sharded_tensor import sharding_on_mesh, xla_text
@@ -43,11 +43,6 @@ def _xla_real_devices(devices: Sequence[str]) -> list[str]:
     return xla_real_devices(list(devices) or None)
 
 
-def _xla_num_devices() -> int:
-    """The number of devices of the processes on this host."""
-    return local_device_count()
-
-
 def _xla_step_marker(device: str, devices: Sequence[str], wait: bool = True, reset_scope: bool = True) -> None:
     """End the step; see `xm.mark_step`."""
     end_step(wait)
@@ -60,21 +55,6 @@ def _xla_sync_multi(
     unlazy(tensors)
     if wait:
         wait_device_ops()
-
-
-def _xla_wait_device_ops(devices: Sequence[str]) -> None:
-    """Wait until devices, by default all, have finished."""
-    wait_device_ops(devices)
-
-
-def _xla_set_rng_seed(seed: int, device: str | None = None) -> None:
-    """Seed the device's random number generator."""
-    set_rng_state(seed, device)
-
-
-def _xla_get_rng_seed(device: str | None = None) -> int:
-    """The seed of the device's random number generator."""
-    return get_rng_state(device)
 
 
 def _xla_get_tensor_id(tensor: torch.Tensor) -> int:
@@ -95,30 +75,6 @@ def _get_xla_tensors_hlo(tensors: Sequence[torch.Tensor]) -> str:
         RuntimeError: nothing is recorded, as in eager mode.
     """
     return str(lowered(tensors).as_text(dialect="hlo"))
-
-
-def _get_xla_tensors_text(tensors: Sequence[torch.Tensor]) -> str:
-    """The program that would compute recorded tensors, as StableHLO text.
-
-    Raises:
-        RuntimeError: nothing is recorded, as in eager mode.
-    """
-    return str(lowered(tensors).as_text())
-
-
-def _xla_increment_counter(name: str, value: int) -> None:
-    """Add to a counter of `torch_xla.debug.metrics`."""
-    count(name, value)
-
-
-def _xla_set_mat_mul_precision(precision: str) -> None:
-    """Set the precision of float32 products: 'default', 'high' or 'highest'."""
-    set_mat_mul_precision(precision)
-
-
-def _xla_get_mat_mul_precision() -> str:
-    """The precision of float32 products."""
-    return get_mat_mul_precision()
 
 
 def _xla_dot_general(
@@ -150,3 +106,11 @@ _xla_metric_names = metrics.metric_names
 _xla_metric_data = metrics.metric_data
 _clear_xla_counters = metrics.clear_counters
 _clear_xla_metrics = metrics.clear_metrics
+_xla_num_devices = local_device_count
+_xla_wait_device_ops = wait_device_ops
+_xla_set_rng_seed = set_rng_state
+_xla_get_rng_seed = get_rng_state
+_xla_increment_counter = count
+_xla_set_mat_mul_precision = set_mat_mul_precision
+_xla_get_mat_mul_precision = get_mat_mul_precision
+_get_xla_tensors_text = get_stablehlo

@@ -16,9 +16,17 @@ from ..._torch.device import guard_xla
 from ..._torch.frames import FAKE_TENSORS
 from ...aten.registration import library, register_all
 from ...device.after_import import after_import
+from ...dispatch.unusual_arguments import moving_operators
 from ...storage.ordinals import NAME, NAMES, device_index
 from . import autocast_state
 from .autocast_state import TYPE as TYPE
+from .process import take_environment
+
+# PyTorch/XLA moves a CPU operand of these operators to the device, and raises for CPU operands of all others.
+_MOVING = (
+    "__lshift__.Tensor __rshift__.Tensor add.Tensor bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor div.Tensor "
+    "div.Tensor_mode fmod.Tensor mul.Tensor pow.Tensor_Tensor rsub.Tensor sub.Tensor".split()
+)
 
 
 @functools.cache
@@ -33,6 +41,7 @@ def enable() -> None:
     autocast_state.follow()
     after_import(FAKE_TENSORS, lambda: patches.wrap(f"{FAKE_TENSORS}.FakeTensorMode.dispatch", _fake))
     errors.mixed_device_texts.append(_mixed_text)
+    moving_operators.update(_MOVING, [name.replace(".", "_.") for name in _MOVING])
 
 
 def jax_device(device: Any) -> torch.device:
@@ -41,6 +50,7 @@ def jax_device(device: Any) -> torch.device:
     Raises:
         RuntimeError: the device is of another type, or does not exist.
     """
+    take_environment()
     return torch.device(NAME, device_index(device))
 
 

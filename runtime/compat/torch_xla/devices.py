@@ -13,6 +13,7 @@ from ...device.torch_jax import synchronize
 from ...storage.ordinals import NAME, current_index, device_count, jax_devices
 from .device_type import TYPE, jax_device
 from .presented import xla_named
+from .process import take_environment
 from .reduced_precision import refuse_variables
 
 _PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
@@ -20,6 +21,7 @@ _PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "
 
 def platform(index: int = 0) -> str:
     """'CPU', 'GPU' or 'TPU'."""
+    take_environment()
     name = jax_devices()[index].platform
     return _PLATFORMS.get(name, name.upper())
 
@@ -37,6 +39,7 @@ def named_device(n: int | None = None, devkind: str | None = None) -> torch.devi
 
 def xla_devices() -> list[torch.device]:
     """The devices of this process."""
+    take_environment()
     return [xla_named(torch.device(NAME, i)) for i in range(device_count())]
 
 
@@ -51,7 +54,7 @@ def get_xla_supported_devices(devkind: str | int | None = None, max_devices: int
         devkind, max_devices = None, devkind
     if devkind is not None and platform() != devkind.upper():
         return None
-    return [f"{TYPE}:{i}" for i in range(device_count())][:max_devices]
+    return [f"{TYPE}:{i}" for i in range(len(xla_devices()))][:max_devices]
 
 
 def xla_real_devices(devices: Any = None) -> list[str]:

@@ -242,7 +242,7 @@ MORE_NAMES: Names = {
             "`tenax.call_jax` of `jax.lax.ragged_dot`",
         ),
         ("make_kernel_from_pallas jax_import_guard", RUNS, "`tenax.call_jax`"),
-        ("FlashAttention", NOT, "`flash_attention` of this module"),
+        ("FlashAttention", differently("its `DEFAULT_BLOCK_SIZES` alone"), "`flash_attention` of this module"),
         ("multi_queries_paged_attention", NOT, "`ragged_paged_attention` of this module"),
         ("quantized_matmul_int8", NOT, "`torch_xla.experimental.xla_quantized_matmul.quantized_matmul`"),
         ("trace_pallas", NOT, "`make_kernel_from_pallas` of this module"),

@@ -58,6 +58,7 @@ _READ: dict[str, Callable[[], Any]] = {
 
 
 def _constant(name: str, groups: int) -> Any:
+    process.take_environment()
     return _READ[name]()
 
 
@@ -74,7 +75,7 @@ def _require_one_place(name: str) -> None:
 
 def _read(name: str) -> Any:
     if not torch.compiler.is_dynamo_compiling():
-        return _READ[name]()
+        return _constant(name, process.groups)
     _require_one_place(name)
     return _constant(name, process.groups)
 
@@ -145,19 +146,9 @@ def is_master_ordinal(local: bool = True) -> bool:
     return (get_local_ordinal() if local else get_ordinal()) == 0
 
 
-def world_size() -> int:
-    """The number of replicas."""
-    return xrt_world_size()
-
-
-def global_ordinal() -> int:
-    """The ordinal of this replica among all, from 0."""
-    return get_ordinal()
-
-
-def local_ordinal() -> int:
-    """The ordinal of this replica among those of this host, from 0."""
-    return get_local_ordinal()
+world_size = xrt_world_size
+global_ordinal = get_ordinal
+local_ordinal = get_local_ordinal
 
 
 def addressable_device_count() -> int:
@@ -175,14 +166,8 @@ def global_device_count() -> int:
     return _read("everywhere")
 
 
-def addressable_runtime_device_count() -> int:
-    """The number of devices of this process."""
-    return addressable_device_count()
-
-
-def global_runtime_device_count() -> int:
-    """The number of devices of the program."""
-    return global_device_count()
+addressable_runtime_device_count = addressable_device_count
+global_runtime_device_count = global_device_count
 
 
 def process_count() -> int:

@@ -100,8 +100,11 @@ def _run(rank: int, fn: Callable[..., Any], args: Sequence[Any], size: int, port
 
 
 def take_environment() -> None:
-    """Apply `PJRT_DEVICE` and `CPU_NUM_DEVICES`, unless JAX has started or is configured otherwise."""
-    if backends_are_initialized():
+    """Apply `PJRT_DEVICE` and `CPU_NUM_DEVICES`, unless JAX has started or is configured otherwise.
+
+    PyTorch/XLA reads them at the first use of a device, so programs may set them after the import.
+    """
+    if backends_are_initialized() or _spawned:
         return
     platform = os.environ.get("PJRT_DEVICE", "").upper()
     if platform in JAX_PLATFORMS and "JAX_PLATFORMS" not in os.environ:

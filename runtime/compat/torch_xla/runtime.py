@@ -68,6 +68,7 @@ def use_spmd(auto: bool = False) -> None:
     if auto:
         raise NotImplementedError("use_spmd(auto=True): expected xs.mark_sharding, or tenax.shard(module, rules, mesh)")
     mode.spmd = True
+    os.environ["XLA_USE_SPMD"] = "1"  # which programs read, and the processes that they start
 
 
 def initialize_cache(path: str, readonly: bool = False) -> None:

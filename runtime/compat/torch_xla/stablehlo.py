@@ -15,6 +15,7 @@ from torch.export import ExportedProgram
 
 from ... import export
 from ..._torch import NAME, pytree
+from ...storage.random import draw_key
 from ...trace.transfer import from_jax, to_jax
 from .missing import names_of
 
@@ -41,6 +42,7 @@ class StableHLOGraphModule:
     def __init__(self, program: ExportedProgram) -> None:
         self.program: ExportedProgram | None = program
         self._weights, self._function = export.exported_to_jax(program)
+        self._is_random = self._function.is_random  # type: ignore[attr-defined]
 
     @classmethod
     def load(cls, stablehlo_dir: str | PathLike[str]) -> StableHLOGraphModule:
@@ -53,11 +55,14 @@ class StableHLOGraphModule:
         module.program = None
         module._weights, exported = export.load(Path(stablehlo_dir) / "program.tenax")
         module._function = jax.jit(exported.call)
+        module._is_random = "rng" in jax.tree.unflatten(exported.in_tree, exported.in_avals)[1]
         return module
 
     def __call__(self, *args: Any, method_name: str = "forward", **kwargs: Any) -> Any:
         _check_method(method_name)
         arguments, keywords = to_jax(pytree.tree_map_only(torch.Tensor, _on_device, (args, kwargs)))
+        if self._is_random:
+            keywords["rng"] = draw_key()
         return from_jax(self._function(self._weights, *arguments, **keywords)[0])
 
     def evaluate(self, method_name: str, args: Sequence[Any]) -> Any:

@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
 from ..._torch import pytree
+from ...data import place
 from ...sharding.placing import shard
 from .device_type import jax_device
 from .replicas import current
@@ -105,7 +106,8 @@ def moved(tree: Any, device: Any, input_sharding: Any = None) -> Any:
     def one(tensor: torch.Tensor) -> torch.Tensor:
         if input_sharding is None or not input_sharding.can_apply(tensor):
             return tensor.to(target)
-        return shard(tensor, input_sharding.named_sharding)
+        placed = place if input_sharding.minibatch else shard
+        return placed(tensor, input_sharding.named_sharding)
 
     return mapped(tree, one)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,25 @@ def mixed_precision(device: torch.device) -> list[float]:
     return trained(model, loss)
 
 
+def hugging_face(device: torch.device) -> list[float]:
+    """The losses of a `Trainer`, which chooses device "tpu" itself; its model generates on the device, too."""
+    from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+
+    sizes = {"vocab_size": 32, "n_positions": 16, "n_embd": 16, "n_layer": 1, "n_head": 2, "eos_token_id": 1}
+    model = GPT2LMHeadModel(GPT2Config(**sizes, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0))
+    rows = torch.randint(2, 32, (16, 8))
+    data = [{"input_ids": row, "labels": row} for row in rows]
+    options: dict[str, Any] = {"logging_strategy": "steps", "logging_steps": 1, "save_strategy": "no", "report_to": []}
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(folder, max_steps=4, disable_tqdm=True, learning_rate=0.01, **options)
+        trainer = Trainer(model, arguments, train_dataset=data)
+        trainer.train()
+    assert model.device.type == device.type, model.device
+    found = model.generate(rows[:2].to(device), max_new_tokens=4, do_sample=False, pad_token_id=0)
+    assert found.device.type == device.type and found.shape == (2, 12)
+    return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+
+
 def pallas(device: torch.device) -> list[float]:
     weight = torch.randn(4, 4).to(device).requires_grad_()
     x = torch.randn(3, 4).to(device)
@@ -205,6 +225,21 @@ def ddp(device: torch.device) -> list[float]:
 
 def _ddp(device: torch.device) -> list[float]:
     model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)).to(device))
+    x = torch.randn(2, 3, 4)[dist.get_rank()].to(device)
+    return trained(model, lambda: model(x).square().mean())
+
+
+def fully_sharded(device: torch.device) -> list[float]:
+    return _on_two_ranks("fully_sharded", device)
+
+
+def _fully_sharded(device: torch.device) -> list[float]:
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = dist.init_device_mesh(device.type, (2,))
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).to(device)
+    for part in (*model, model):
+        fully_shard(part, mesh=mesh)
     x = torch.randn(2, 3, 4)[dist.get_rank()].to(device)
     return trained(model, lambda: model(x).square().mean())
 

@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[3]
 
 def losses(program: str, device: str) -> torch.Tensor:
     environment = {**os.environ, "TENAX_DEVICE": "tpu" if device == "tpu" else "", "OMP_NUM_THREADS": "1"}
+    if device != "tpu":
+        environment["ACCELERATE_TORCH_DEVICE"] = device
     command = [sys.executable, str(PROGRAMS), program, device]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
@@ -32,6 +34,7 @@ def losses(program: str, device: str) -> torch.Tensor:
     ("program", "allowance"),
     [
         *((name, ACCUMULATED) for name in ("vit", "gpt", "dlrm", "pallas", "ddp", "tensor_parallel", "gathered")),
+        *((name, ACCUMULATED) for name in ("fully_sharded", "hugging_face")),
         ("mixed_precision", IN_BFLOAT16),
     ],
 )

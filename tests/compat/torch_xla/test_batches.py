@@ -15,6 +15,7 @@ from transformers import BatchEncoding
 
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.distributed.parallel_loader as pl
+import tenax.compat.torch_xla.distributed.spmd as xs
 import tenax.compat.torch_xla.utils.utils as xu
 
 device = xm.xla_device()
@@ -108,6 +109,12 @@ def test_objects_are_saved_with_tensors_on_the_cpu() -> None:
     file.seek(0)
     record = torch.load(file, weights_only=False)["record"]
     assert record.x.device.type == "cpu" and record.n == 3
+
+
+def test_a_share_of_a_batch_is_sharded() -> None:
+    spec = xs.ShardingSpec(xs.get_1d_mesh("data"), ("data", None), minibatch=True)
+    (batch,) = pl.MpDeviceLoader([torch.arange(32.0).reshape(16, 2)], device, input_sharding=spec)
+    assert batch.sharding_spec == "{devices=[8,1]0,1,2,3,4,5,6,7}" and batch[3].tolist() == [6, 7]
 
 
 def test_sharding_of_inputs_by_name_needs_batches_with_these_names() -> None:

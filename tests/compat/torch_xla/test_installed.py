@@ -86,6 +86,22 @@ assert dp.DataParallel(torch.nn.Linear(1, 1), ["xla:0", "xla:1"])(step, [torch.o
 """
 
 
+CONFIGURED = """
+import os, torch_xla, torch_xla.core.xla_model as xm, torch_xla.distributed.spmd as xs, torch_xla.runtime as xr
+
+os.environ |= {"PJRT_DEVICE": "CPU", "CPU_NUM_DEVICES": "3"}
+xr.use_spmd()
+assert os.environ["XLA_USE_SPMD"] == "1"
+assert xs.get_1d_mesh().mesh_shape == (3,)
+assert xr.global_runtime_device_count() == len(torch_xla.devices()) == 3
+xm.set_replication(torch_xla.device(), torch_xla.devices())  # as Accelerate does
+"""
+
+
+def test_the_environment_is_read_at_the_first_use_of_a_device(tmp_path: Path) -> None:
+    assert_passes(tmp_path, CONFIGURED)
+
+
 def test_devices_are_constants_of_a_compiled_graph(tmp_path: Path) -> None:
     assert_passes(tmp_path, DEVICES, CPU_NUM_DEVICES="2")
 
@@ -170,7 +186,7 @@ import torch_xla, torch_xla.core.xla_model as xm
 import torch_xla.experimental.plugins as plugins, torch_xla.experimental.pallas_kernels.quantized_matmul_kernel
 from torch_xla.core.xla_builder import Op
 from torch_xla.experimental import triton, xla_marker
-from torch_xla.experimental.custom_kernel import FlashAttention
+from torch_xla.experimental.custom_kernel import trace_pallas
 
 def refused(path, use):
     try:
@@ -185,7 +201,7 @@ class Plugin(plugins.DevicePlugin):
 
 refused("experimental.plugins.DevicePlugin", plugins.DevicePlugin)
 refused("experimental.plugins.DevicePlugin", Plugin)
-refused("experimental.custom_kernel.FlashAttention", lambda: FlashAttention.apply(1))
+refused("experimental.custom_kernel.trace_pallas", lambda: trace_pallas(1))
 refused("core.xla_builder.Op", lambda: Op(1))
 refused("experimental.triton.triton_call", lambda: triton.triton_call(1))
 refused("core.xla_model.XLA_LIB", lambda: xm.XLA_LIB.define("f(Tensor x) -> Tensor"))

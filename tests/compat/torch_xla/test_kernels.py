@@ -17,6 +17,7 @@ import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.distributed.spmd as xs
 from tenax.compat.torch_xla.experimental.custom_kernel import (
     GMM,
+    FlashAttention,
     flash_attention,
     gmm,
     gmm_backward,
@@ -63,7 +64,7 @@ def test_splash_attention_is_attention(case: str) -> None:
     close([x.grad.cpu() for x in inputs], [x.grad for x in expected])  # type: ignore[union-attr]
 
 
-def test_flash_attention_has_segments_a_bias_and_a_mesh() -> None:
+def test_flash_attention_has_segments_a_bias_tiles_and_a_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
     q = torch.randn(8, 1, 128, 8) / 3
     ids = (torch.arange(128) // 50).int().expand(8, 128).contiguous()
     bias = torch.randn(8, 1, 128, 128)
@@ -74,6 +75,12 @@ def test_flash_attention_has_segments_a_bias_and_a_mesh() -> None:
     mesh = xs.Mesh(np.arange(8), (8,), ("data",))
     found = flash_attention(x, x, x, partition_spec=("data", None, None, None), mesh=mesh, **on_device)
     close(found.cpu(), masked(q, q, q, torch.where(mask.isinf(), mask, 0)))
+    tiles = dict(FlashAttention.DEFAULT_BLOCK_SIZES)
+    monkeypatch.setattr(FlashAttention, "DEFAULT_BLOCK_SIZES", tiles | {"block_q": 64, "block_k_major": 512})
+    close(flash_attention(x, x, x, ab=bias.to(device), **on_device).cpu(), masked(q, q, q, mask))
+    FlashAttention.DEFAULT_BLOCK_SIZES["block_k"] = 96
+    with pytest.raises(ValueError, match="block_k=96 should divide block_k_major=128"):
+        flash_attention(x, x, x)
     with pytest.raises(ValueError, match="segment ids of one side"):
         flash_attention(x, x, x, q_segment_ids=ids.to(device))
 

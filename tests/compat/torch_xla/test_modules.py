@@ -137,13 +137,19 @@ def test_a_marked_tensor_says_how_it_lies(capsys: pytest.CaptureFixture[str]) ->
     assert x.sharding_type is xs.ShardingType.PARTIAL
     parts = x.local_shards
     assert [part.replica_id for part in parts] == [0, 1] * 4
-    assert parts[2].indices == [slice(2, 4), slice(0, 4)] and parts[2].shard_device == "CPU:2"
+    assert parts[2].indices == [slice(2, 4, 1), slice(0, 4, 1)] and parts[2].shard_device == "CPU:2"
     close(parts[2].unpadded_data, x.cpu()[2:4])
     y = xs.mark_sharding(torch.ones(8, 4, device=device), mesh, ("model", "data"))
     assert y.sharding_spec == "{devices=[2,4]0,2,4,6,1,3,5,7}"
     assert y.sharding_type is xs.ShardingType.TILED
     z = xs.mark_sharding(torch.ones(8, 4, device=device), mesh, (None, None))
     assert (z.sharding_spec, z.sharding_type) == ("{replicated}", xs.ShardingType.REPLICATED)
+    assert z.local_shards[3].indices is ...
+    leaf = XLAShardedTensor(z, mesh.mesh_shape, (None, None), requires_grad=True)
+    assert leaf.requires_grad and leaf.is_leaf and not z.requires_grad
+    unnamed = xs.Mesh(np.arange(8), (4, 2))
+    assert unnamed.axis_names is None and [*unnamed.shape().items()] == [(0, 4), (1, 2)]
+    assert xs.mark_sharding(torch.ones(8, 4, device=device), unnamed, (1, 0)).sharding_spec == y.sharding_spec
     one = torch.ones(8, 4, device=device)
     assert not hasattr(one, "sharding_spec")
     assert xs.shard_as(one, x)[0].sharding_spec == x.sharding_spec

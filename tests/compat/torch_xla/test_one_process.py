@@ -103,6 +103,25 @@ def test_mixed_devices_have_the_known_text() -> None:
         torch.mm(torch.ones(2, 2, device=device, dtype=torch.float64), torch.ones(2, 2, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_arithmetic_moves_an_operand_of_the_cpu(lazy: bool) -> None:
+    here, there, mask = torch.arange(3.0), torch.ones(3, device="xla:1"), torch.tensor([True, False, True])
+    compiled = torch_xla.compile(lambda x: x * here - 1)
+    with experimental.eager_mode_context(not lazy):
+        for _ in range(2):
+            expected = here / 2, here - 1, torch.div(here, 1, rounding_mode="floor"), here + 1, here - 1
+            summed = there.clone()
+            summed += here
+            found = here / (there + there), here - there, torch.div(here, there, rounding_mode="floor"), summed
+            close([x.cpu() for x in (*found, compiled(there))], [*expected])
+            here += 1
+        close(((there > 0) & mask).cpu(), mask)
+    with pytest.raises(RuntimeError, match=r"gt: Input tensor is not|gt\.Tensor: Input tensor is not"):
+        there.gt(here)
+    with pytest.raises(RuntimeError, match=r"add_\.Tensor: Input tensor is not"):
+        here.add_(there)
+
+
 def test_step_closures_run_once_in_order_after_the_barrier() -> None:
     seen: list[Any] = []
     xm.add_step_closure(lambda x: seen.append(x.item()), args=(torch.tensor(1.0, device=device),))
@@ -370,6 +389,18 @@ def test_an_exported_program_is_stablehlo() -> None:
         StableHLOExportOptions(override_tracing_arguments=(x,))
     with pytest.raises(TypeError, match="got dict; expected StableHLOExportOptions"):
         exported_program_to_stablehlo(torch.export.export(model, (x,)), {})  # type: ignore[arg-type]
+
+
+def test_an_exported_program_draws_other_numbers_in_each_call(tmp_path: Path) -> None:
+    x = torch.ones(64)
+    module = exported_program_to_stablehlo(torch.export.export(torch.nn.Dropout(), (x,)))
+    module.save(tmp_path)
+    for drop in (module, module.load(tmp_path)):
+        torch.manual_seed(1)
+        first, second = drop(x).cpu(), drop(x).cpu()
+        torch.manual_seed(1)
+        assert {*first.tolist()} == {0.0, 2.0} and not torch.equal(first, second)
+        assert torch.equal(first, drop(x).cpu())
 
 
 def test_a_sample_generator_starts_again() -> None:

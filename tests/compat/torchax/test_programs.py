@@ -180,6 +180,11 @@ def test_amp_flax_and_export_have_their_names() -> None:
     x = torch.ones(2, 3, device="jax")
     with torchax.amp.autocast("jax", torch.bfloat16):
         assert (x @ x.T).dtype == torch.bfloat16
+    policies, kinds = torchax.amp.autocast_policy, torchax.amp.CastPolicy
+    assert policies[torch.ops.aten.mm.default] is kinds.LOWER_PRECISION_FP
+    assert policies[torch.ops.aten.prod.dim_int] is kinds.FP32_SET_OPT_DTYPE
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        policies[torch.ops.aten.mm.default] = kinds.FP32
     env = torchax.default_env()
     module = torchax.flax.FlaxNNModule(env, linen.Dense(4), (x,))
     module(x).sum().backward()

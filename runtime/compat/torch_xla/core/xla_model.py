@@ -56,6 +56,7 @@ from ..ordinals import is_master_ordinal as is_master_ordinal
 from ..ordinals import is_xla_tensor as is_xla_tensor
 from ..ordinals import xla_device as xla_device
 from ..ordinals import xrt_world_size as xrt_world_size
+from ..spmd_mode import mode
 from ..steps import add_step_closure as add_step_closure
 from ..steps import end_step
 from ..transfers import mapped, on_cpu
@@ -150,12 +151,12 @@ def check_view_sharing(obj: Any) -> None:
 
 
 def set_replication(device: torch.device | str, devices: Sequence[torch.device | str]) -> None:
-    """Do nothing: a process has one replica, on `device`.
+    """Do nothing: a process has one replica, on `device`, or with `xr.use_spmd()` on all of its devices.
 
     Raises:
         NotImplementedError: `devices` has several replicas.
     """
-    if len(devices) > 1:
+    if len(devices) > 1 and not mode.spmd:
         raise NotImplementedError(
             f"xm.set_replication: {len(devices)} devices; expected one in each process of torchrun"
         )

@@ -181,9 +181,7 @@ class PerDeviceLoader:
             end_step()
             raise
 
-    def next(self) -> Any:
-        """The next batch."""
-        return self.__next__()
+    next = __next__
 
     def close(self) -> None:
         """End the iteration."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import torch
@@ -75,22 +75,41 @@ def flash_attention(
         raise ValueError("flash_attention: segment ids of one side; expected q_segment_ids and kv_segment_ids")
     given: dict[str, Any] = {"q": q, "k": k, "v": v, "ab": ab, "q_ids": q_segment_ids, "kv_ids": kv_segment_ids}
     given = {name: tensor for name, tensor in given.items() if tensor is not None}
+    tiles = tuple(FlashAttention.DEFAULT_BLOCK_SIZES.items())
     if partition_spec is None:
-        return call_jax(_flash, given, causal, sm_scale)
+        return call_jax(_flash, given, causal, sm_scale, tiles)
     chosen = mesh or get_global_mesh()
     if chosen is None:
         raise ValueError("flash_attention: partition_spec without a mesh; expected xs.set_global_mesh(mesh)")
-    return call_jax(_flash, given, causal, sm_scale, tuple(partition_spec), str(chosen))
+    return call_jax(_flash, given, causal, sm_scale, tiles, tuple(partition_spec), str(chosen))
 
 
-def _flash(given: dict[str, Any], causal: bool, sm_scale: float, spec: Any = None, mesh: str | None = None) -> Any:
+class FlashAttention:
+    """The tiles of `flash_attention`, which programs choose for their TPU. Smaller tensors have smaller tiles."""
+
+    DEFAULT_BLOCK_SIZES: ClassVar[dict[str, int]] = {"block_b": 1} | dict.fromkeys(
+        "block_q block_k_major block_k block_q_major_dkv block_k_major_dkv block_q_dkv block_k_dkv block_q_dq "
+        "block_k_dq block_k_major_dq".split(),
+        128,
+    )
+
+
+def _flash(
+    given: dict[str, Any], causal: bool, sm_scale: float, tiles: Any, spec: Any = None, mesh: str | None = None
+) -> Any:
     attend, ids = _kernel("flash_attention", "flash_attention"), _kernel("flash_attention", "SegmentIds")
 
     def function(*arrays: Any) -> Any:
         found = dict(zip(given, arrays, strict=True))
-        segments = ids(found["q_ids"], found["kv_ids"]) if "q_ids" in found else None
-        options = {"ab": found.get("ab"), "segment_ids": segments, "causal": causal, "sm_scale": sm_scale}
-        return attend(found["q"], found["k"], found["v"], **options)
+        q, k, v = (found[name] for name in "qkv")
+        sizes = {"b": q.shape[0], "q": q.shape[2], "k": k.shape[2]}
+        blocks = {name: min(n, sizes[name.split("_")[1]]) for name, n in tiles}
+        return attend(
+            *(q, k, v, found.get("ab"), ids(found["q_ids"], found["kv_ids"]) if "q_ids" in found else None),
+            causal=causal,
+            sm_scale=sm_scale,
+            block_sizes=_kernel("flash_attention", "BlockSizes")(**blocks),
+        )
 
     if mesh is not None and (chosen := LogicalMesh.from_str(mesh)) is not None:
         specs = [(spec[0], None) if name.endswith("_ids") else spec for name in given]

@@ -46,9 +46,9 @@ class SpmdFullyShardedDataParallel(nn.Module):
         refuse_module(module, SpmdFullyShardedDataParallel)
         super().__init__()
         chosen = mesh or get_global_mesh()
-        if chosen is None or "fsdp" not in chosen.axis_names:
+        if chosen is None or chosen.get_axis_name_idx("fsdp") is None:
             raise ValueError("SpmdFullyShardedDataParallel: expected a mesh with an axis named 'fsdp'")
-        if extra_data_axis is not None and extra_data_axis not in chosen.axis_names:
+        if extra_data_axis is not None and chosen.get_axis_name_idx(extra_data_axis) is None:
             raise ValueError(
                 f"SpmdFullyShardedDataParallel: extra_data_axis={extra_data_axis!r}; expected an axis of the mesh, "
                 f"{chosen.axis_names}"

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...process import take_environment
 from ...spmd_mode import mode
 
 
@@ -23,17 +24,16 @@ class LogicalMesh:
         Args:
             device_ids: the device numbers, in row-major order of the grid.
             mesh_shape: the sizes of the grid, whose product is the number of devices.
-            axis_names: one name per axis.
+            axis_names: one name per axis; without names, axes are known by their numbers.
 
         Raises:
             ValueError: the arguments do not match each other or the devices.
         """
         self.device_ids = np.asarray(device_ids).reshape(-1)
         self.mesh_shape = tuple(mesh_shape)
-        self.axis_names = (
-            tuple(axis_names) if axis_names is not None else tuple(f"axis_{i}" for i in range(len(mesh_shape)))
-        )
-        if len(self.axis_names) != len(self.mesh_shape) or len({*self.axis_names}) != len(self.axis_names):
+        self.axis_names = None if axis_names is None else tuple(axis_names)
+        self._names = self.axis_names or tuple(map(str, range(len(mesh_shape))))  # of the JAX mesh
+        if len(self._names) != len(self.mesh_shape) or len({*self._names}) != len(self._names):
             raise ValueError(
                 f"Mesh: axis_names {self.axis_names} of mesh_shape {self.mesh_shape}; expected a name each"
             )
@@ -42,6 +42,7 @@ class LogicalMesh:
             or len({*self.device_ids.tolist()}) != self.device_ids.size
         ):
             raise ValueError(f"Mesh: device_ids {self.device_ids} of mesh_shape {self.mesh_shape}; expected each once")
+        take_environment()
         known = jax.devices()
         if self.device_ids.size and not 0 <= int(self.device_ids.min()) <= int(self.device_ids.max()) < len(known):
             raise ValueError(f"Mesh: device_ids {self.device_ids}; there are {len(known)} devices")
@@ -63,9 +64,9 @@ class LogicalMesh:
         """The number of devices."""
         return math.prod(self.mesh_shape)
 
-    def shape(self) -> OrderedDict[str, int]:
-        """The sizes by the names of their axes."""
-        return OrderedDict(zip(self.axis_names, self.mesh_shape, strict=True))
+    def shape(self) -> OrderedDict[str | int, int]:
+        """The sizes by the names of their axes, or by their numbers."""
+        return OrderedDict(zip(self.axis_names or range(len(self.mesh_shape)), self.mesh_shape, strict=True))
 
     def get_logical_mesh(self) -> np.ndarray:
         """The device numbers as a grid."""
@@ -73,13 +74,13 @@ class LogicalMesh:
 
     def get_axis_name_idx(self, name: str) -> int | None:
         """The index of an axis; None if there is no such axis."""
-        return self.axis_names.index(name) if name in self.axis_names else None
+        return self._names.index(name) if self.axis_names and name in self._names else None
 
     def get_jax_mesh(self) -> jax.sharding.Mesh:
         """The mesh as a JAX mesh."""
         devices = jax.devices()
         grid = np.array([devices[i] for i in self.device_ids.tolist()]).reshape(self.mesh_shape)
-        return jax.sharding.Mesh(grid, self.axis_names)
+        return jax.sharding.Mesh(grid, self._names)
 
     def partition_spec(self, spec: Sequence[Any]) -> jax.sharding.PartitionSpec:
         """JAX's form of a partition spec, whose entries are axes by name or number, tuples of these, or None."""
@@ -87,7 +88,7 @@ class LogicalMesh:
         def name(axis: Any) -> Any:
             if isinstance(axis, tuple | list):
                 return tuple(map(name, axis))
-            return self.axis_names[axis] if isinstance(axis, int) else axis
+            return self._names[axis] if isinstance(axis, int) else axis
 
         return jax.sharding.PartitionSpec(*map(name, spec))
 
@@ -131,5 +132,6 @@ def get_global_mesh() -> LogicalMesh | None:
 
 def get_1d_mesh(axis_name: str | None = None) -> LogicalMesh:
     """A mesh of all devices along one axis."""
+    take_environment()
     n = jax.device_count()
     return LogicalMesh(np.arange(n), (n,), None if axis_name is None else (axis_name,))

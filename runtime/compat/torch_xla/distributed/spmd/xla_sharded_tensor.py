@@ -40,7 +40,7 @@ class XLAShard:
     """The part of a tensor on one device, copied to the CPU."""
 
     data: torch.Tensor
-    indices: list[slice]  # the position of the part in the tensor
+    indices: Any  # the position of the part in the tensor: a slice for each dimension, or `...` for all of it
     shard_device: str
     replica_id: int  # 0 on the first of the devices that have the same part
 
@@ -58,9 +58,9 @@ class _OnMesh(type):
 class XLAShardedTensor(metaclass=_OnMesh):
     """A class of which tensors on several devices are instances, by `isinstance`."""
 
-    def __new__(cls, elem: torch.Tensor, *_: Any, **__: Any) -> Any:
-        """The tensor itself."""
-        return elem
+    def __new__(cls, elem: torch.Tensor, *_: Any, requires_grad: bool = False, **__: Any) -> Any:
+        """The tensor itself; with `requires_grad`, a leaf of its memory."""
+        return elem.detach().requires_grad_() if requires_grad else elem
 
 
 def sharding_on_mesh(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
@@ -114,11 +114,11 @@ def sharding_type(tensor: torch.Tensor) -> ShardingType:
 
 def local_shards(tensor: torch.Tensor) -> list[XLAShard]:
     """The parts on the devices of this process."""
-    _required(tensor, "local_shards")
+    whole = _required(tensor, "local_shards").is_fully_replicated
     return [
         XLAShard(
             from_numpy(np.array(shard.data), torch_dtype(shard.data.dtype)),
-            [slice(*s.indices(n)[:2]) for s, n in zip(shard.index, tensor.shape, strict=True)],
+            ... if whole else [slice(*s.indices(n)) for s, n in zip(shard.index, tensor.shape, strict=True)],
             f"{shard.device.platform.upper()}:{shard.device.id}",
             shard.replica_id,
         )

@@ -38,14 +38,7 @@ class ShardingSpec:
 
     mesh: LogicalMesh
     partition_spec: tuple[Any, ...]
-    minibatch: bool = False
-
-    def __post_init__(self) -> None:
-        if self.minibatch:
-            raise NotImplementedError(
-                "ShardingSpec: minibatch=True; expected tenax.data.to_device(loader, sharding), where each process "
-                "passes its share of a batch"
-            )
+    minibatch: bool = False  # whether each process loads its share of a batch
 
     @property
     def named_sharding(self) -> jax.sharding.NamedSharding:
@@ -146,19 +139,12 @@ def clear_sharding(t: torch.Tensor) -> torch.Tensor:
     return t
 
 
-def wrap_if_sharded(x: Any) -> Any:
-    """Return the argument, since there is no wrapper."""
-    return x
-
-
-def unwrap_sharded_tensor(t: torch.Tensor) -> torch.Tensor:
+def wrap_as_sharded_tensor(t: Any, mesh_shape: Any = None, partition_spec: Any = None) -> Any:
     """Return the argument, since there is no wrapper."""
     return t
 
 
-def wrap_as_sharded_tensor(t: torch.Tensor, mesh_shape: Any = None, partition_spec: Any = None) -> torch.Tensor:
-    """Return the argument, since there is no wrapper."""
-    return t
+wrap_if_sharded = unwrap_sharded_tensor = wrap_as_sharded_tensor
 
 
 def shard_as(a: Any, b: Any) -> tuple[Any, Any]:
