@@ -49,9 +49,14 @@ def load(key: str) -> Stored | None:
 
 
 def store(key: str, compiled: jax.stages.Compiled, note: int = 0) -> None:
-    """Write an executable and a number. If XLA cannot serialize it, each process compiles it again."""
+    """Write an executable and a number. If XLA cannot serialize it, each process compiles it again.
+
+    One of several devices, over which a constraint to a mesh spreads a program, is not written.
+    """
     if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         return  # it may come from JAX's own cache, and a loaded executable cannot be serialized again
+    if len(compiled.runtime_executable().local_devices()) > 1:  # type: ignore[union-attr]
+        return
     try:
         body = pickle.dumps((serialize(compiled), note))
     except Exception as error:

@@ -129,6 +129,21 @@ def test_a_later_process_finds_derivatives_and_steps_of_optimizers(tmp_path: Pat
     assert second[1] == "0"
 
 
+ON_A_MESH = """
+import jax, numpy, tenax, torch
+from jax.sharding import NamedSharding, PartitionSpec
+sharding = NamedSharding(jax.sharding.Mesh(numpy.array(jax.devices()), "a"), PartitionSpec("a"))
+step = tenax.jit(lambda x: tenax.call_jax(jax.lax.with_sharding_constraint, x * 2, sharding) + 1)
+print(step(torch.arange(8.0, device="jax")).sum().item())
+"""
+
+
+def test_a_program_that_a_constraint_spreads_over_a_mesh_runs_in_later_processes(tmp_path: Path) -> None:
+    settings = os.environ | {"TENAX_CACHE": "1", "TENAX_CACHE_DIR": str(tmp_path)}
+    settings["XLA_FLAGS"] += " --xla_force_host_platform_device_count=2"
+    assert [run(ON_A_MESH, env=settings).stdout for _ in range(2)] == ["64.0\n"] * 2
+
+
 @pytest.mark.slow
 def test_a_process_with_other_flags_of_the_compiler_finds_none(cold: tuple[Path, list[str], int]) -> None:
     path, _, sought = cold
