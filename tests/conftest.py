@@ -65,3 +65,9 @@ def seeded() -> None:
     """Every test starts from the same random state. torch.manual_seed queues a traceback for each absent device."""
     torch.default_generator.manual_seed(0)
     torch.jax.manual_seed_all(0)
+
+
+@pytest.fixture
+def unemulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arithmetic moves no CPU tensor to the device, as it does once a test has imported `tenax.compat.torch_xla`."""
+    monkeypatch.setattr("tenax.dispatch.unusual_arguments.moving_operators", set())

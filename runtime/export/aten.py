@@ -72,6 +72,10 @@ def slice_(x: Array, dim: int = 0, start: Any = None, end: Any = None, step: int
     return jax.lax.slice_in_dim(x, first, last, step, dim)
 
 
+def split(x: Array, size: int, dim: int = 0) -> list[Array]:
+    return [slice_(x, dim, i, i + size) for i in range(0, max(x.shape[dim], 1), size or 1)]
+
+
 def unfold(x: Array, dimension: int, size: int, step: int) -> Array:
     if not x.ndim:
         return x.reshape(1)[:size]
@@ -107,6 +111,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "_to_copy": to_copy,
     "alias": lambda x: x,
     "as_strided": as_strided,
+    "detach": lambda x: x,
     "diagonal": lambda x, offset=0, dim1=0, dim2=1: jnp.diagonal(x, offset, dim1, dim2),
     "empty.memory_format": full,
     "empty_permuted": lambda size, order, **options: full(size, **options),
@@ -115,6 +120,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "permute": permute,
     "select.int": select,
     "slice.Tensor": slice_,
+    "split.Tensor": split,
     "split_with_sizes": lambda x, split_sizes, dim=0: [*jax.lax.split(x, split_sizes, dim % x.ndim)],
     "squeeze.dims": squeeze,
     "sym_constrain_range": nothing,
