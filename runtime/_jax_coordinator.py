@@ -1,4 +1,4 @@
-"""The coordinator of `jax.distributed` as a separate process. Part of the seam to JAX, run as a script.
+"""The coordinator of `jax.distributed` as a separate process, and how ranks join it. Part of the seam to JAX; a script.
 
 JAX would start it inside rank 0, whose exit would then abort every other process without a Python error. Here each
 rank keeps a connection open while it runs. When one closes, the others are told which rank ended; the coordinator
