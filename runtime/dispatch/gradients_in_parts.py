@@ -26,6 +26,4 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
 
 
-def __getattr__(name: str) -> Any:
-    """torch's own decomposition of another such operator."""
-    return decomposition_table[getattr(torch.ops.aten, name).default]
+_fused_rms_norm_backward = decomposition_table[torch.ops.aten._fused_rms_norm_backward.default]
