@@ -20,6 +20,7 @@ import pytest  # noqa: E402
 import torch  # noqa: E402
 
 import tenax  # noqa: E402, F401
+from tenax.dispatch.unusual_arguments import moving_operators  # noqa: E402
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.devices()  # JAX reads the flags now, before a test changes them
@@ -67,7 +68,13 @@ def seeded() -> None:
     torch.jax.manual_seed_all(0)
 
 
-@pytest.fixture
-def unemulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arithmetic moves no CPU tensor to the device, as it does once a test has imported `tenax.compat.torch_xla`."""
-    monkeypatch.setattr("tenax.dispatch.unusual_arguments.moving_operators", set())
+@pytest.fixture(autouse=True)
+def unemulated(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Arithmetic moves no CPU tensor to the device, which it does once a test has imported `tenax.compat.torch_xla`."""
+    if "torch_xla" in request.node.nodeid:
+        yield
+        return
+    moving = {*moving_operators}
+    moving_operators.clear()
+    yield
+    moving_operators.update(moving)

@@ -135,7 +135,6 @@ def test_an_assertion_keeps_its_text(run: Callable[[Callable[[], None]], None]) 
         run(functools.partial(torch._assert_async, holds, "the loss {is} not finite"))
 
 
-@pytest.mark.usefixtures("unemulated")
 def test_an_error_shows_neither_what_was_handled_before_nor_the_note_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracebacks, "FULL", False)
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device") as found:
@@ -147,7 +146,6 @@ def test_an_error_shows_neither_what_was_handled_before_nor_the_note_of_jax(monk
     assert tracebacks.shortened(error).__notes__ == ["the user's"]
 
 
-@pytest.mark.usefixtures("unemulated")
 def test_an_error_of_the_program_that_was_handled_before_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracebacks, "FULL", False)
 

@@ -101,7 +101,7 @@ def _resolved_when_called(name: str) -> Callable[..., Any]:
 
 
 def _parts_when_called(name: str) -> Callable[..., Any]:
-    return lambda *args: getattr(import_module("tenax.dispatch.gradients_in_parts"), name)(*args)
+    return lambda *args: import_module("tenax.dispatch.gradients_in_parts").decomposition(name)(*args)
 
 
 def _composite_when_called(name: str) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -26,4 +26,6 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
 
 
-_fused_rms_norm_backward = decomposition_table[torch.ops.aten._fused_rms_norm_backward.default]
+def decomposition(name: str) -> Callable[..., Any]:
+    """That of this module, or torch's own."""
+    return globals().get(name) or decomposition_table[getattr(torch.ops.aten, name).default]

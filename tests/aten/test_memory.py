@@ -387,7 +387,6 @@ def test_illegal_operations_raise_as_on_the_cpu(name):
     assert str(found.value)[:30] == str(expected.value)[:30]
 
 
-@pytest.mark.usefixtures("unemulated")
 def test_mixed_devices_raise_and_name_both():
     cpu, ours = both([3])
     for f in (lambda: cpu + ours, lambda: ours + cpu, lambda: cpu.add_(ours), lambda: torch.cat([cpu, ours])):
