@@ -65,7 +65,7 @@ def run(
     ] = "jax",
     lazy: Annotated[bool, typer.Option("--lazy", help="Run in lazy mode.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Merge the results into this file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Results file to write or add to.")] = None,
 ) -> None:
     """Run the checks; exit 1 if one fails. A complete run updates the committed results; others write to build/."""
     from .entries import DTYPES, SUITES, dtype_name, select

@@ -178,7 +178,7 @@ def test_every_device_of_jax_has_an_index():
     assert x.to("jax:0").device.index == 0 and x.to("jax:0").tolist() == [0, 1, 2]
     with pytest.raises(RuntimeError, match=r"jax:0.*jax:1|jax:1.*jax:0"):
         x + x.to("jax:0")
-    with pytest.raises(RuntimeError, match="invalid device ordinal 8"):
+    with pytest.raises(RuntimeError, match=r"invalid device ordinal 8.*force_host_platform_device_count=N"):
         torch.ones(2, device="jax:8")
     w = torch.ones(3, device="jax:1", requires_grad=True)
     (w * x).sum().backward()
