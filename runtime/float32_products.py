@@ -37,13 +37,13 @@ class _Float32Products:
     @property
     def in_effect(self) -> str:
         """The precision in which a program would be traced now: JAX's setting, if the user made one, or torch's."""
-        return jax.config.jax_default_matmul_precision or _OF_JAX[self.precision]  # type: ignore[attr-defined]
+        return jax.config.jax_default_matmul_precision or _OF_JAX[self.precision]  # type: ignore[attr-defined, unused-ignore]
 
 
 @contextmanager
 def products_in(precision: str) -> Iterator[None]:
     """Trace products in one of torch's precisions, unless a setting of JAX states another."""
-    if jax.config.jax_default_matmul_precision is not None:  # type: ignore[attr-defined]
+    if jax.config.jax_default_matmul_precision is not None:  # type: ignore[attr-defined, unused-ignore]
         yield
         return
     with jax.default_matmul_precision(_OF_JAX[precision]):

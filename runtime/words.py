@@ -112,7 +112,7 @@ def product_precision(dtype: DType = FLOAT32) -> str | None:
     The settings of torch and JAX concern float32. For narrower operands XLA ignores them, but the compiler of TPU
     kernels, which compute attention and grouped products, raises an error.
     """
-    setting: str | None = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined]
+    setting: str | None = jax.config.jax_default_matmul_precision  # type: ignore[attr-defined, unused-ignore]
     return "default" if dtype in (FLOAT16, BFLOAT16) else setting
 
 

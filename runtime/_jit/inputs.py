@@ -46,7 +46,7 @@ class Inputs:
         ):
             sources.update({id(a): InputSource(kind, i) for i, a in enumerate(arrays)})
         self.shardings = [(sharding_of_array(array), array.ndim) for array in cells]
-        self.variables = step.jaxpr.jaxpr.constvars
+        self.variables: Sequence[Any] = step.jaxpr.jaxpr.constvars
         self.sources = [sources.get(id(c)) for c in step.jaxpr.consts]
         self.constants = [c if s is None else None for c, s in zip(step.jaxpr.consts, self.sources, strict=True)]
         if any(isinstance(c, jax.core.Tracer) for c in self.constants):

@@ -98,7 +98,7 @@ def _move(parameter: nn.Parameter, fn: Conversion) -> None:
     if moved is parameter:  # a tied parameter that has already moved
         return
     hooks, late_hooks = parameter._backward_hooks, parameter._post_accumulate_grad_hooks
-    if parameter.requires_grad and parameter._use_count() > 1:  # type: ignore[attr-defined]
+    if parameter.requires_grad and parameter._use_count() > 1:  # type: ignore[attr-defined, unused-ignore]
         # A graph holds the old tensor; backward would accumulate into it, where no one can read the gradient.
         torch.autograd.graph.get_gradient_edge(parameter).node.register_prehook(_refuse)
     moved = moved.detach().requires_grad_(parameter.requires_grad)

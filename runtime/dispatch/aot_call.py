@@ -138,7 +138,7 @@ class AotCall:
         mappings.make_room()
         first = {jax.local_devices()[0]}
         placed = [None if s.sharding is None else s.sharding.device_set == first for s in self.arguments]
-        default = jax.config.jax_default_device  # type: ignore[attr-defined]
+        default = jax.config.jax_default_device  # type: ignore[attr-defined, unused-ignore]
         if default is not None or False in placed or not jax.sharding.get_abstract_mesh().empty:
             with waiting_for(self._run.__name__):
                 compiled = lowered.compile()

@@ -57,7 +57,7 @@ class AxisGroup(JaxProcessGroup):
     """The devices along axes; see `axis_group`."""
 
     def __init__(self, axes: tuple[str, ...]) -> None:
-        ProcessGroup.__init__(self, 0, 1)  # type: ignore[call-arg]
+        ProcessGroup.__init__(self, 0, 1)  # type: ignore[call-arg, unused-ignore]
         self.axes: Any = axes[0] if len(axes) == 1 else axes
         self._name, self._description = ",".join(axes), "undefined"
         self._rank = 0  # for any device: all have the same shapes

@@ -60,7 +60,7 @@ class GroupBase(ProcessGroup):
     def __init__(
         self, store: Any, rank: int, ranks: Sequence[int], world: World, timeout: timedelta, name: str
     ) -> None:
-        super().__init__(rank, len(ranks))  # type: ignore[call-arg]
+        super().__init__(rank, len(ranks))  # type: ignore[call-arg, unused-ignore]
         devices = tuple(world.devices[r] for r in ranks)
         self._rank, self._size, self._name, self._description = rank, len(ranks), name, "undefined"
         self._timeout = timeout

@@ -48,7 +48,7 @@ class Places(NamedTuple):
         n = self.numbers
         window = iter([updates.shape[d] for d in n.update_window_dims])
         part = updates.reshape([1 if d in n.inserted_window_dims else next(window) for d in range(held.ndim)])
-        starts = [place(0)] * held.ndim
+        starts: list[Any] = [place(0)] * held.ndim
         for d, at in zip(n.scatter_dims_to_operand_dims, self.indices.reshape(-1), strict=True):
             starts[d] = at
         return update(held, part, starts)

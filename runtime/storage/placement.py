@@ -47,7 +47,7 @@ def device_of(index: int | None) -> jax.Device | None:
     Arrays of the first device are uncommitted, so that JAX moves them to the mesh of the arrays they are combined with.
     They are committed only if the user has set a default device.
     """
-    default = jax.config.jax_default_device  # type: ignore[attr-defined]
+    default = jax.config.jax_default_device  # type: ignore[attr-defined, unused-ignore]
     return None if index is None or (index == 0 and default is None) else jax_devices()[index]
 
 

@@ -127,7 +127,7 @@ def observed(call: Any, program: EagerProgram) -> Any:
 
 def is_plain_call(operands: Sequence[Any]) -> bool:
     """Whether a call is for the first device, outside of all traces, so that JAX's defaults apply."""
-    default = jax.config.jax_default_device  # type: ignore[attr-defined]
+    default = jax.config.jax_default_device  # type: ignore[attr-defined, unused-ignore]
     return (
         trace_state_clean()
         and default is None

@@ -53,7 +53,7 @@ def store(key: str, compiled: jax.stages.Compiled, note: int = 0) -> None:
 
     One of several devices, over which a constraint to a mesh spreads a program, is not written.
     """
-    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined, unused-ignore]
         return  # it may come from JAX's own cache, and a loaded executable cannot be serialized again
     if len(compiled.runtime_executable().local_devices()) > 1:  # type: ignore[union-attr]
         return
