@@ -9,9 +9,11 @@ still take effect in a call that finds another mode.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from types import FrameType
 from typing import Any
 
 import torch
@@ -27,6 +29,12 @@ _LOOKUPS = {
         *(torch.nn.Module.register_buffer, torch.nn.Module.register_parameter),
     )
 }
+# A gradient that these set to None, and that the run then makes anew, may be there before a call or not.
+_ZERO_GRAD = {inspect.unwrap(cls.zero_grad).__code__ for cls in (torch.nn.Module, torch.optim.Optimizer)}
+
+
+def _sets_to_none(frame: FrameType) -> bool:
+    return frame.f_code in _ZERO_GRAD and frame.f_locals["set_to_none"]
 
 
 class AttributeReads:
@@ -37,6 +45,7 @@ class AttributeReads:
         self._names: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self._written: dict[int, set[str]] = {id(o): set() for o in self._objects}
         self.gradients: set[int] = set()  # the ids of the tensors whose gradients are read
+        self.cleared: set[int] = set()  # and of those that have none, which `zero_grad` found first
         self.missed: dict[int, set[str]] = {}  # attributes that were looked up on tensors and missing, by tensor id
 
     @contextmanager
@@ -80,14 +89,21 @@ class AttributeReads:
         return __getattr__
 
     def _gradient(self) -> property:
-        read: set[int] = self.gradients
+        read, cleared = self.gradients, self.cleared
 
         def get(tensor: torch.Tensor) -> Any:
-            read.add(id(tensor))
-            return GRAD.__get__(tensor)
+            new = id(tensor) not in read and id(tensor) not in cleared
+            if new:  # before the read, which comes here again through the function mode
+                (cleared if _sets_to_none(sys._getframe(1)) else read).add(id(tensor))
+            value = GRAD.__get__(tensor)
+            if new and value is not None:
+                read.add(id(tensor))
+                cleared.discard(id(tensor))
+            return value
 
         def put(tensor: torch.Tensor, value: Any) -> None:
-            read.add(id(tensor))  # backward may have read it in C++ before this write
+            if id(tensor) not in cleared:
+                read.add(id(tensor))  # backward may have read it in C++ before this write
             GRAD.__set__(tensor, value)
 
         return property(get, put, GRAD.__delete__)

@@ -131,7 +131,7 @@ def leaves_of_used_gradients(step: TracedStep, involved: Container[Cell]) -> set
 def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, torch.Tensor | None]]:
     """The leaves whose gradients the run read or changed, with their gradients before it."""
     changed = {id(tensor_at(effect.tensor, step.arguments)) for effect in step.effects.gradients}
-    observed = changed | step.reads.gradients
+    observed = changed | step.reads.gradients | step.reads.cleared
     return [
         (t, g)
         for t, g in step.gradients

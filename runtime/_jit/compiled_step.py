@@ -81,7 +81,7 @@ class CompiledStep:
         leaf_gradients = observed_leaves(step, slots)
         observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
         had = {id(leaf) for leaf, gradient in leaf_gradients if gradient is not None}
-        unused = had - leaves_of_used_gradients(step, set(involved))
+        unused = (had | step.reads.cleared) - leaves_of_used_gradients(step, set(involved))
         changed = (effect.tensor for effect in step.effects.gradients)
         self.replaced = [leaf for leaf in changed if id(tensor_at(leaf, step.arguments)) in unused]
         self.guard = Guard(observations)

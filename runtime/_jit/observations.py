@@ -302,10 +302,12 @@ def observe(
     observations += [
         Observation(REQUIRES_GRAD, t, None, t.requires_grad, f"{path}.requires_grad") for path, t in flagged
     ]
+    replaced = step.reads.cleared & {id(effect.tensor) for effect in step.effects.gradients}
     for tensor, gradient in leaves:
         number, none = numbers.get(id(tensor)), gradient is None
         if number is None:
-            observations.append(Observation(GRADIENT, tensor, None, none, paths[id(tensor)]))
+            if id(tensor) not in replaced:
+                observations.append(Observation(GRADIENT, tensor, None, none, paths[id(tensor)]))
             observations.append(Observation(HOOKS, tensor, None, len(tables_of(tensor)), paths[id(tensor)]))
         else:
             name = f"argument {number}"

@@ -55,8 +55,7 @@ def test_attributes_that_a_step_does_not_read_may_change() -> None:
         assert trainer.last is not None
         assert trainer.last.item() == trainer.losses[-1]
     assert trainer.losses == sorted(trainer.losses, reverse=True)
-    bias = "self.optimizer.param_groups[0]['params'][1]"
-    assert [c.reason for c in history] == ["its first call", f"the gradient of {bias} was None and is not None"]
+    assert [c.reason for c in history] == ["its first call"]
     trainer.scale = 2.0
     trainer.step(x)
     assert history[-1].reason == "self.scale was 1.0 and is 2.0"
