@@ -192,15 +192,15 @@ def _schema_bars(release: str) -> list[Bar]:
 def _embedded(shown: Run, others: Sequence[Run], source: str) -> str:
     """The data for the script of the page, as JSON that is safe inside a script element."""
     results = shown.results
-    lazy = _lazy(results, [run.results for run in others])
+    modes = _modes(results, [run.results for run in others])
     reached = {op for row in results.rows.values() for op in row.ops}
     data = {
         "suites": {suite: CHECKS[suite] for suite in SUITES},
         "letters": LETTERS,
         "standings": STANDINGS,
         "source": source,
-        "rows": [_row(key, row, lazy) for key, row in results.rows.items()],
-        "lazy": _about(lazy) if lazy else "",
+        "rows": [_row(key, row, modes) for key, row in results.rows.items()],
+        "modes": {mode: _about(other) for mode, other in modes.items()},
         "compare": _differences((shown, *others)),
         "natives": [[n.name, n.status, n.reason, n.spec, n.code] for n in natives(results.about.get("torch"))],
         "reached": sorted(reached),
@@ -209,23 +209,24 @@ def _embedded(shown: Run, others: Sequence[Run], source: str) -> str:
     return text.replace("</", "<\\/").replace("\u2028", " ").replace("\u2029", " ")
 
 
-def _lazy(results: Results, others: Sequence[Results]) -> Results | None:
-    """The run of lazy mode with the same release of torch, unless it is the one shown."""
-    if "mode" in results.about:
-        return None
+def _modes(results: Results, others: Sequence[Results]) -> dict[str, Results]:
+    """The runs of other modes with the same release of torch: lazy mode, another platform or a target. A run that has a
+    mode itself is shown alone."""
     release = results.about.get("torch")
-    return next((o for o in others if o.about.get("mode") == "lazy" and o.about["torch"] == release), None)
+    found = [] if "mode" in results.about else [o for o in others if o.about.get("torch") == release]
+    words = {o.about["mode"]: o for o in found if "mode" in o.about}
+    return {mode.rpartition(" for ")[2].rpartition(" on ")[2]: other for mode, other in words.items()}
 
 
 def _worst(row: Row | None) -> list[str]:
-    """The worst letter of a row's checks, and what each check gave."""
+    """The worst letter of the checks of a row that ran, and what each check gave."""
     outcomes = row.outcomes if row else {}
-    letter = max((o.letter for o in outcomes.values()), key="-npstfc".index, default="-")
+    letter = max((o.letter for o in outcomes.values()), key="-nsptfc".index, default="-")
     said = [f"{check}: {o.why or LETTERS[o.letter]}" for (_, check), o in outcomes.items()]
     return [letter, "; ".join(said)]
 
 
-def _row(key: str, row: Row, lazy: Results | None) -> dict[str, Any]:
+def _row(key: str, row: Row, modes: dict[str, Results]) -> dict[str, Any]:
     suite, _, name = key.partition("/")
     checks = CHECKS[suite]
     return {
@@ -237,5 +238,5 @@ def _row(key: str, row: Row, lazy: Results | None) -> dict[str, Any]:
         "ops": row.ops,
         "dtypes": {d: "".join(row.get(d, c).letter for c in checks) for d in row.dtypes},
         "why": {f"{d} {c}": row.get(d, c).why for d in row.dtypes for c in checks if row.get(d, c).why},
-        **({"lazy": _worst(lazy.rows.get(key))} if lazy else {}),
+        "modes": {mode: _worst(other.rows.get(key)) for mode, other in modes.items()},
     }

@@ -182,15 +182,19 @@ def test_the_dashboard_compares_each_two_runs() -> None:
     assert embedded(page)["compare"]["initial"] == ["0", "1"], "expected the older release first"
 
 
-def test_lazy_mode_is_a_column_of_the_eager_run_of_its_release() -> None:
-    eager, lazy = made(forward=Outcome("p"), out=Outcome("p")), made(forward=Outcome("p"), gradient=fail("differs"))
+def test_other_modes_are_columns_of_the_eager_run_of_their_release() -> None:
+    eager, lazy, target = (
+        made(forward=Outcome("p"), gradient=o) for o in (Outcome("p"), fail("differs"), Outcome("p"))
+    )
     lazy.about |= {"mode": "lazy", "scope": "the quick tier"}
-    data = embedded(report.render(report.Run(eager), [report.Run(lazy)]))
-    assert data["rows"][0]["lazy"] == ["f", "forward: pass; gradient: differs"]
-    assert "the quick tier" in data["lazy"]
-    assert not embedded(report.render(report.Run(lazy), [report.Run(eager)]))["lazy"]
+    target.about |= {"mode": "compiled for TPU v5e"}
+    data = embedded(report.render(report.Run(eager), [report.Run(lazy), report.Run(target)]))
+    assert data["rows"][0]["modes"]["lazy"] == ["f", "forward: pass; gradient: differs"]
+    assert data["rows"][0]["modes"]["TPU v5e"][0] == "p"
+    assert "the quick tier" in data["modes"]["lazy"]
+    assert not embedded(report.render(report.Run(lazy), [report.Run(eager)]))["modes"]
     lazy.about["torch"] = "2.15.0"
-    assert not embedded(report.render(report.Run(eager), [report.Run(lazy)]))["lazy"]
+    assert not embedded(report.render(report.Run(eager), [report.Run(lazy)]))["modes"]
 
 
 def test_links_lead_to_the_public_tree_of_a_published_commit(monkeypatch: pytest.MonkeyPatch) -> None:
