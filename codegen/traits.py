@@ -81,6 +81,7 @@ RESULTS = (
     "like_rolled",
     "like_second",
     "margin_of_one_sample",
+    "of_all_steps",
     "of_input_sizes",
     "of_one_sample",
     "saved_in_training",

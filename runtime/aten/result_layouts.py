@@ -136,6 +136,16 @@ def slices_in_order(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].restrided(like.stride()), *outputs[1:]]
 
 
+def of_all_steps(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The outputs of a recurrent network have all steps of the input, of which the Meta kernel is given two. They are
+    stored step by step, even if the batch comes first."""
+    size, batch_first = (*values[0].shape[:-1], outputs[0].size[-1]), values[-1]
+    spec = outputs[0].resized(size)
+    if len(size) == 3 and batch_first:
+        spec = spec.restrided((size[-1], size[0] * size[-1], 1))
+    return [spec, *outputs[1:]]
+
+
 def of_input_sizes(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The gradient has the shape of the unfolded tensor; Meta returns an axis for a 0-d one."""
     input_sizes = values[1]

@@ -77,6 +77,8 @@ def sources() -> Iterator[Path]:
     root = Path(__file__).parent.parent
     folders = [root / name for name in ("kernels", "dispatch", "storage")]
     folders += map(Path, tenax.generated.__path__)
-    yield from (root / name for name in ("words.py", "dtypes.py", "platforms.py", "xla/options.py"))
+    yield from (
+        root / name for name in ("words.py", "dtypes.py", "platforms.py", "xla/options.py", "aten/result_layouts.py")
+    )
     for folder in folders:
         yield from sorted(folder.rglob("*.py"))

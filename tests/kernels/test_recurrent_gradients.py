@@ -11,6 +11,9 @@ import torch
 from torch import nn
 from torch.autograd import forward_ad
 
+from tenax.aten.registry import signature_of
+from tenax.dispatch.shape_inference import describe_results, infer_results
+from tenax.storage.spec import TensorSpec
 from tests.helpers.agreement import close
 
 Tensor = torch.Tensor
@@ -120,3 +123,24 @@ def test_half_precision_gradients_do_not_stop_growing() -> None:
     assert module.bias_hh_l0.grad.item() == 600
     assert module.weight_hh_l0.grad is not None
     assert module.weight_hh_l0.grad.item() == 600  # 599 in bfloat16
+
+
+@pytest.mark.parametrize("name", ["lstm with projection", "gru"])
+def test_outputs_are_stored_step_by_step(name: str) -> None:
+    for batch, steps, first in ((1, 5, True), (3, 1, True), (3, 5, True), (3, 5, False)):
+        reference, module = _pair(name, batch_first=first, bidirectional=True)
+        x = torch.randn((batch, steps, 5) if first else (steps, batch, 5), dtype=torch.float64)
+        with torch.no_grad():
+            expected, found = reference(x)[0], module(x.to("jax"))[0]
+        close(found, expected)
+        assert found.stride() == expected.stride() == module(x.to("jax"))[0].stride()
+
+
+def test_torch_describes_two_steps_of_a_long_input() -> None:
+    module, x = nn.LSTM(5, 6), torch.empty(1000, 4, 5)
+    states = [torch.zeros(1, 4, 6)] * 2
+    arguments = [x, states, [*module.parameters()], True, 1, 0.0, False, False, False]
+    signature = signature_of("lstm.input")
+    described = describe_results(infer_results(signature, arguments))
+    assert described[0].size == (2, 4, 6)
+    assert signature.corrected(arguments, [*described])[0] == TensorSpec.contiguous((1000, 4, 6), torch.float32)
