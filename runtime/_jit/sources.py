@@ -17,6 +17,7 @@ PLAIN_TYPES = (
 SEQUENCES = (list, deque, set)
 _BUILTIN = (OrderedDict, dict, bytearray, *SEQUENCES, tuple, frozenset)
 _PLAIN = frozenset(PLAIN_TYPES)
+_MARKS = ("_dynamo_", "_has_dynamo_dim_marking", "_specialize_on")
 Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call, given the leaves of its arguments
 TensorSource = torch.Tensor | int  # a tensor that is the same in every call, or the position of an argument
 
@@ -139,6 +140,11 @@ def is_plain(value: Any) -> bool:
     return type(value) in _PLAIN or (
         isinstance(value, PLAIN_TYPES) and (isinstance(value, enum.Enum) or not hasattr(value, "__dict__"))
     )
+
+
+def given_attributes(tensor: torch.Tensor) -> dict[str, Any]:
+    """The attributes that a program gave to a tensor, without the marks of `torch._dynamo.mark_dynamic` and its kin."""
+    return {name: value for name, value in vars(tensor).items() if not name.startswith(_MARKS)}
 
 
 def entry_path(path: str, container: Any, key: Any) -> str:
