@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .._torch.frames import MARKS
+
 PLAIN_TYPES = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
@@ -17,7 +19,6 @@ PLAIN_TYPES = (
 SEQUENCES = (list, deque, set)
 _BUILTIN = (OrderedDict, dict, bytearray, *SEQUENCES, tuple, frozenset)
 _PLAIN = frozenset(PLAIN_TYPES)
-_MARKS = ("_dynamo_", "_has_dynamo_dim_marking", "_specialize_on")
 Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call, given the leaves of its arguments
 TensorSource = torch.Tensor | int  # a tensor that is the same in every call, or the position of an argument
 
@@ -144,7 +145,7 @@ def is_plain(value: Any) -> bool:
 
 def given_attributes(tensor: torch.Tensor) -> dict[str, Any]:
     """The attributes that a program gave to a tensor, without the marks of `torch._dynamo.mark_dynamic` and its kin."""
-    return {name: value for name, value in vars(tensor).items() if not name.startswith(_MARKS)}
+    return {name: value for name, value in vars(tensor).items() if not name.startswith(MARKS)}
 
 
 def entry_path(path: str, container: Any, key: Any) -> str:

@@ -30,7 +30,7 @@ from ..trace.async_errors import Assertion, raise_failed_assertions, record_asse
 from ..trace.core import user_line
 from .cuts import Cuts
 from .donation import paired
-from .kernels import recording_kernel, remember
+from .kernels import NotRecordableError, recording_kernel, remember
 from .lists import list_call
 from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
@@ -61,10 +61,6 @@ class Pending(PendingArray):
             self.origin = old.origin
         mutation_epoch.advance()
         state["pending"] = self  # the cell held no array besides the old pending result
-
-
-class NotRecordableError(Exception):
-    """The operation cannot be recorded, for example because an operand is not on the first device; it runs eagerly."""
 
 
 class Tape:
