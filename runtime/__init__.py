@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .device.tensor import Tensor as Tensor
     from .device.torch_jax import synchronize as synchronize
     from .dispatch.jax_config import compilation_cache as compilation_cache
+    from .dispatch.precision import precision as precision
     from .distributed.launch import launch as launch
     from .errors import CheckError as CheckError
     from .interop import j2t as j2t
@@ -49,33 +50,30 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Names that are imported on first access, with their modules; those of `device` do not need JAX.
-_LAZY = {
-    "ScannedModule": "interop.scan",
-    "Tensor": "device.tensor",
-    "bucket": "_jit.buckets",
-    "CheckError": "errors",
-    "call_jax": "interop.calls",
-    "compilation_cache": "dispatch.jax_config",
-    "compile_for": "planning.programs",
-    "from_jax": "trace.transfer",
-    "explain": "_jit.explain",
-    "j2t": "interop",
-    "jit": "_jit.jitted",
-    "lazy": "_lazy.mode",
-    "launch": "distributed.launch",
-    "mesh": "sharding.current",
-    "pad": "_jit.buckets",
-    "register_lowering": "aten.custom_ops",
-    "shard": "sharding.placing",
-    "sync": "_lazy.mode",
-    "synchronize": "device.torch_jax",
-    "sharding_of": "sharding.placing",
-    "t2j": "interop",
-    "target": "planning.targets",
-    "visualize_sharding": "sharding.visualize",
-    "to_jax": "trace.transfer",
+# Names that are imported on first access, by their modules; those of `device` do not need JAX.
+_NAMES = {
+    "_jit.buckets": "bucket pad",
+    "_jit.explain": "explain",
+    "_jit.jitted": "jit",
+    "_lazy.mode": "lazy sync",
+    "aten.custom_ops": "register_lowering",
+    "device.tensor": "Tensor",
+    "device.torch_jax": "synchronize",
+    "dispatch.jax_config": "compilation_cache",
+    "dispatch.precision": "precision",
+    "distributed.launch": "launch",
+    "errors": "CheckError",
+    "interop": "j2t t2j",
+    "interop.calls": "call_jax",
+    "interop.scan": "ScannedModule",
+    "planning.programs": "compile_for",
+    "planning.targets": "target",
+    "sharding.current": "mesh",
+    "sharding.placing": "shard sharding_of",
+    "sharding.visualize": "visualize_sharding",
+    "trace.transfer": "from_jax to_jax",
 }
+_LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 _MODULES = ("checkpoint", "compat", "data", "debug", "distributed", "export", "interop", "profiler", "sharding")
 

@@ -7,16 +7,16 @@ request, so programs of tenax state their precision.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
 
 import jax
 import torch
 
 from . import patches
 
-_OF_JAX = {"highest": "highest", "high": "high", "medium": "default"}
+OF_JAX = {"highest": "highest", "high": "high", "medium": "default"}
 _OF_BACKENDS = {"none": "highest", "ieee": "highest", "tf32": "high", "bf16": "medium"}
 
 
@@ -37,24 +37,21 @@ class _Float32Products:
     @property
     def in_effect(self) -> str:
         """The precision in which a program would be traced now: JAX's setting, if the user made one, or torch's."""
-        return jax.config.jax_default_matmul_precision or _OF_JAX[self.precision]  # type: ignore[attr-defined, unused-ignore]
+        return jax.config.jax_default_matmul_precision or OF_JAX[self.precision]  # type: ignore[attr-defined, unused-ignore]
 
 
-@contextmanager
-def products_in(precision: str) -> Iterator[None]:
+def products_in(precision: str) -> AbstractContextManager[None]:
     """Trace products in one of torch's precisions, unless a setting of JAX states another."""
     if jax.config.jax_default_matmul_precision is not None:  # type: ignore[attr-defined, unused-ignore]
-        yield
-        return
-    with jax.default_matmul_precision(_OF_JAX[precision]):
-        yield
+        return nullcontext()
+    return cast(AbstractContextManager[None], jax.default_matmul_precision(OF_JAX[precision]))
 
 
 def _torch_precision() -> str:
     try:
         return torch.get_float32_matmul_precision()
     except RuntimeError:  # after `torch.backends.fp32_precision = "tf32"` and its kin, for which that function raises
-        return _OF_BACKENDS[torch.backends.fp32_precision]  # type: ignore[attr-defined]
+        return _OF_BACKENDS[torch.backends.fp32_precision]  # type: ignore[attr-defined, unused-ignore]
 
 
 def _following(plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 
 import jax
@@ -131,6 +132,36 @@ def test_gradients_of_a_jax_function_follow_too():
     function, x = Recorded(), torch.ones(3, 3, device="jax", requires_grad=True)
     changed_twice(lambda: tenax.call_jax(function, x).sum().backward())
     assert set(function.seen) == {"high", "highest"}
+
+
+def lazily(function):
+    def call(x):
+        with tenax.lazy():
+            return function(x)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "mode", [lambda f: f, lazily, tenax.jit, torch.compile], ids=["eager", "lazy", "jit", "torch.compile"]
+)
+def test_a_block_sets_the_precision_of_its_thread(mode):
+    function, x = Recorded(), torch.ones(3, 3, device="jax")
+    call = mode(lambda x: tenax.call_jax(function, x))
+    call(x), call(x)
+    function.seen.clear()
+    with tenax.precision("high"):
+        other = threading.Thread(target=call, args=(x,))
+        other.start()
+        other.join()
+        call(x)
+    call(x)
+    assert set(function.seen) == {"high"}
+
+
+def test_the_precisions_of_a_block_are_named():
+    with pytest.raises(ValueError, match="precision: 'low'; expected one of"), tenax.precision("low"):
+        pass
 
 
 @pytest.mark.parametrize(

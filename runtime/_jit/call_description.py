@@ -12,7 +12,7 @@ from .._torch import NAME, pytree
 from ..storage.tensors import covers_array
 from .host_script import is_passable
 from .lines import module_called_by
-from .sources import is_plain
+from .sources import given_attributes, is_plain
 
 _MOST = 3  # differences in one reason
 _LONG = 60  # characters of one value in a reason
@@ -87,7 +87,7 @@ class CallDescription:
             elif value.is_contiguous() and cell.nbytes > value.nbytes and not covers_array(value, cell):
                 text += f", a part of {cell.nbytes} bytes"
             sharing.append((name, value))
-        for attribute, held in vars(value).items():
+        for attribute, held in given_attributes(value).items():
             shown = repr(held) if is_plain(held) else f"<{type(held).__name__} at {id(held):#x}>"
             text += f", with {attribute}={shown}"
         return text if value.device == torch.device(NAME, 0) else f"{text} on {value.device}"

@@ -46,7 +46,7 @@ from .lines import locate, name_of
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit, separate_unequal
 from .placed import place, placing_results
-from .sources import is_plain, plain_key
+from .sources import given_attributes, is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach_call
 from .wrappers import is_wrapper
@@ -284,8 +284,9 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
             if not covers_array(leaf, cell):
                 bits = leaf.is_conj() + 2 * leaf.is_neg()
                 parts.append((leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype, bits))
-            if attributes := leaf.__dict__:
-                parts.append(tuple((k, type(v), plain_key(v) if is_plain(v) else id(v)) for k, v in attributes.items()))
+            if leaf.__dict__:
+                named = given_attributes(leaf).items()
+                parts.append(tuple((k, type(v), plain_key(v) if is_plain(v) else id(v)) for k, v in named))
         elif is_plain(leaf):
             parts.append((type(leaf), None if i in passed and is_passable(leaf) else plain_key(leaf)))
         else:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .._torch.frames import MARKS
+
 PLAIN_TYPES = (
     *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
@@ -139,6 +141,11 @@ def is_plain(value: Any) -> bool:
     return type(value) in _PLAIN or (
         isinstance(value, PLAIN_TYPES) and (isinstance(value, enum.Enum) or not hasattr(value, "__dict__"))
     )
+
+
+def given_attributes(tensor: torch.Tensor) -> dict[str, Any]:
+    """The attributes that a program gave to a tensor, without the marks of `torch._dynamo.mark_dynamic` and its kin."""
+    return {name: value for name, value in vars(tensor).items() if not name.startswith(MARKS)}
 
 
 def entry_path(path: str, container: Any, key: Any) -> str:

@@ -56,7 +56,7 @@ def explain_lazy() -> LazyExplanation:
     tape = own_tape()
 
     def report(program: TapeProgram, runs: Runs) -> GraphReport:
-        _, wanted, donated = program.key
+        _, wanted, donated, _ = program.key
         changes = [*islice(program.changes(), _SHOWN + 1)]
         if len(changes) > _SHOWN:
             changes[_SHOWN:] = ["..."]

@@ -46,6 +46,10 @@ class RecordedCall:
             result.overwrite(cell)
 
 
+class NotRecordableError(Exception):
+    """The operation cannot be recorded, for example because an operand is not on the first device; it runs eagerly."""
+
+
 def remember(dispatcher: Dispatcher, key: Any, executable: Executable, starts: Sequence[jax.Array]) -> None:
     """Make calls of this key take the fast path."""
     calls = dispatcher.recorded_calls
@@ -64,7 +68,9 @@ def recording_kernel(dispatcher: Dispatcher) -> Callable[..., Any]:
 
     def make(letters: str, numeric: Any) -> Callable[..., Any]:
         factory = _factory(letters, names, len(defaults), bits, inplace, numeric is not None)
-        return factory(dispatcher, calls, NUMBER_TYPES, words_of_number, recording, defaults, numeric)
+        return factory(
+            dispatcher, calls, NUMBER_TYPES, words_of_number, recording, defaults, numeric, NotRecordableError
+        )
 
     return make(letters, make("TB" + letters[2:], None) if letters.startswith("TT") else None)
 
@@ -112,7 +118,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     if inplace:
         body = f"entry.inplace(tape, slots, words, c0); return {text.names[0]}"
     return f"""
-def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric):
+def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric, not_recordable):
     {text.constants}
     def kernel({text.parameters}):
         {f"if type(a1) in number_types: return numeric({text.passed})" if numeric else ""}
@@ -129,7 +135,10 @@ def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric
         tape = recording.tape
         with tape.lock:
             if len(tape.ops) >= tape.cuts.after: tape.before(entry.op, {"c0" if inplace else "None"})
-            {text.lines(_TAKEN)}
+            try:
+                {text.lines(_TAKEN, 16)}
+            except not_recordable:
+                return dispatcher.call([{text.arguments}])
             {body}
     return kernel
 """

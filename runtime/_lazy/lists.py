@@ -9,7 +9,7 @@ from typing import Any
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListCall, UnusualArgumentError
 from ..storage.cell import Cell
-from .kernels import RecordedCall
+from .kernels import NotRecordableError, RecordedCall
 from .words import words_of_number
 
 
@@ -49,7 +49,10 @@ def _record(tape: Any, dispatcher: Dispatcher, entry: RecordedCall, call: Record
     cells, count = call.cells, entry.op.count
     with tape.lock:
         tape.before(entry.op, cells[0] if cells else None)
-        slots = [tape.slot_of(cell) for cell in call.operands if cell is not None]
+        try:
+            slots = [tape.slot_of(cell) for cell in call.operands if cell is not None]
+        except NotRecordableError:
+            return dispatcher.call(values)
         results = tape.record(entry.op, slots, call.words, entry.starts)
         fresh = iter(results[count:])
         for cell, replaced in zip(cells, entry.op.replaces, strict=True):

@@ -18,7 +18,8 @@ from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
 from .recorded import RecordedOp
 
-Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]]  # entries of the tape, slots of results, donated inputs
+# The entries of the tape, the slots of results, donated inputs, and the precision of products.
+Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...], str]
 
 _HELD = 256  # the maximum number of programs; the least recently used is dropped
 _programs: OrderedDict[Key, TapeProgram] = OrderedDict()
@@ -53,7 +54,7 @@ class TapeProgram:
         return sum(e.__class__ is Aval for e in self.key[0])
 
     def _replay(self, words: jax.Array, *inputs: jax.Array) -> list[jax.Array]:
-        entries, wanted, _ = self.key
+        entries, wanted, *_ = self.key
         values: list[Any] = []
         flags: list[jax.Array] = []
         passed, taken, at = iter(inputs), 0, 0
@@ -109,7 +110,7 @@ class TapeProgram:
     @staticmethod
     def lines(key: Key) -> list[str]:
         """A key as text: its inputs, its operations with the avals of their operands, and the number of results."""
-        entries, wanted, donated = key
+        entries, wanted, donated, _ = key
         ops = [str(e) for e in entries if e.__class__ is RecordedOp]
         inputs = Counter(f"input {e.dtype.name}[{','.join(map(str, e.shape))}]" for e in entries if e.__class__ is Aval)
         return [

@@ -21,6 +21,7 @@ from ..dispatch.executable import Executable
 from ..dispatch.operands import NUMBER_TYPES
 from ..dispatch.pending import PendingArray, PendingCell
 from ..dispatch.reference_counts import held_by_list_only
+from ..float32_products import float32_products
 from ..storage.avals import Aval, LazyFill, aval_of
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
@@ -30,7 +31,7 @@ from ..trace.async_errors import Assertion, raise_failed_assertions, record_asse
 from ..trace.core import user_line
 from .cuts import Cuts
 from .donation import paired
-from .kernels import recording_kernel, remember
+from .kernels import NotRecordableError, recording_kernel, remember
 from .lists import list_call
 from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
@@ -61,10 +62,6 @@ class Pending(PendingArray):
             self.origin = old.origin
         mutation_epoch.advance()
         state["pending"] = self  # the cell held no array besides the old pending result
-
-
-class NotRecordableError(Exception):
-    """The operation cannot be recorded, for example because an operand is not on the first device; it runs eagerly."""
 
 
 class Tape:
@@ -339,17 +336,20 @@ class Tape:
             ValueError: nothing is pending.
         """
         with self.lock:
-            live, (entries, slots, _) = self._live(tuple(self.entries), barrier=False)
+            live, (entries, slots, *_) = self._live(tuple(self.entries), barrier=False)
             wanted = [p.slot for p in operands if p.__class__ is Pending and p.tape is self] if operands else slots
             if not live or not wanted:
                 raise ValueError("nothing is recorded that is not computed yet")
-            return TapeProgram((entries, tuple(wanted), ()), None).lower(self.numbers, self.inputs)
+            return TapeProgram((entries, tuple(wanted), (), float32_products.in_effect), None).lower(
+                self.numbers, self.inputs
+            )
 
     def _live(self, entries: tuple[Any, ...], barrier: bool) -> tuple[list[Pending], Key]:
         """The results that something holds, and the key of the program that computes them."""
         live = [p for found in self.slots if found is not None and (p := found()) is not None]
+        precision = float32_products.in_effect
         if not barrier:
-            return live, (entries, tuple([p.slot for p in live]), ())
+            return live, (entries, tuple([p.slot for p in live]), (), precision)
         held = {self.input_slots[i]: i for i in held_by_list_only(self.inputs, self.donatable)}
         live, donated = paired(live, [*held], {slot: self.input_avals[i] for slot, i in held.items()})
-        return live, (entries, tuple([p.slot for p in live]), tuple([held[slot] for slot in donated]))
+        return live, (entries, tuple([p.slot for p in live]), tuple([held[slot] for slot in donated]), precision)

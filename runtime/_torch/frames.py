@@ -26,7 +26,7 @@ def is_dynamo_loaded() -> bool:
 
 
 VARIABLES = "torch._dynamo.variables.tensor"  # its tensors
-
+MARKS = ("_dynamo_", "_has_dynamo_dim_marking", "_specialize_on")  # beginnings of attributes that `mark_dynamic` sets
 FAKE_TENSORS = "torch._subclasses.fake_tensor"  # with which torch traces
 PRINTER = "torch._tensor_str"  # which shows tensors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -119,7 +120,8 @@ def _is_opaque(node: fx.Node) -> bool:
 
 
 def _eager_if_refused(graph: CompiledGraph, module: fx.GraphModule) -> Callable[[list[Any]], Any]:
-    """Call the compiled graph, or run it eagerly from the first time that a custom operator reads a traced value."""
+    """Call the compiled graph, or run it eagerly from the first time that a custom operator reads a traced value, or
+    that the ranks of its collectives have traced different programs."""
     eager = False
 
     def run(args: list[Any]) -> Any:
@@ -128,7 +130,9 @@ def _eager_if_refused(graph: CompiledGraph, module: fx.GraphModule) -> Callable[
             given, state = [*args], random.state()
             try:
                 return graph(args)
-            except TraceError:
+            except TraceError as error:
+                if type(error) is not TraceError:  # the ranks differ, which runs their graphs at another speed
+                    warnings.warn(f"torch.compile: {error}; this graph runs op by op", stacklevel=2)
                 eager, args = True, given
                 random.restore(state)
         return module(*args)

@@ -16,6 +16,7 @@ from torch import fx
 
 from .._torch.operators import ITEM
 from ..dispatch.donation import donating
+from ..float32_products import float32_products
 from ..storage import random
 from ..storage.cell import Cell
 from ..storage.mutation import mutation_epoch
@@ -59,7 +60,7 @@ class CompiledGraph:
     def __call__(self, args: list[Any]) -> Any:
         raise_failed_assertions()
         program = self.latest
-        if program is None:
+        if program is None or program.precision != float32_products.in_effect:
             return self.bind(args)
         if not program.donated:
             return self.call(program, args)

@@ -89,6 +89,7 @@ class GraphProgram:
         self.order = [*enumerate(self.places)]
         self.followers = [(i, lead) for i, lead in enumerate(sorted_.leads) if i != lead]
         self.operands = [i for i, lead in enumerate(sorted_.leads) if i == lead]  # the cells whose arrays are passed
+        self.precision = float32_products.in_effect
         self.outputs = GraphOutputs()
         self.assertions: tuple[Assertion, ...] = ()  # their outcomes are the last output
         self.traced = with_torch_dtypes(self.trace(graph, sorted_), numpy_dtype(torch.get_default_dtype()))

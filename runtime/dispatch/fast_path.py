@@ -126,9 +126,9 @@ class KernelText:
         parts = enumerate(zip(self.letters, self.names, strict=True))
         return join.join(table[k].format(i=i, a=name) for i, (k, name) in parts if k in table)
 
-    def lines(self, table: dict[str, str]) -> str:
-        """As `each`, as lines indented for the block that builds the key."""
-        return (chr(10) + " " * 12).join(line for line in self.each(table, chr(10)).split(chr(10)) if line.strip())
+    def lines(self, table: dict[str, str], indent: int = 12) -> str:
+        """As `each`, as indented lines, by default for the block that builds the key."""
+        return (chr(10) + " " * indent).join(line for line in self.each(table, chr(10)).split(chr(10)) if line.strip())
 
     def apart(self) -> list[str]:
         """For a kernel that writes its first tensor: conditions under which another tensor may partly overlap it.

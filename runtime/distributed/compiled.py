@@ -23,6 +23,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._jax import local_call
 from ..storage.placement import put
+from .errors import DifferentTracesError
 from .group_base import GroupBase, groups
 from .jaxprs import Description, axes_among, evaluate, inlined, renamed
 
@@ -139,9 +140,9 @@ def _agree(home: GroupBase, name: str, description: Description, donated: tuple[
         if digests != description.digests or tuple(given) != donated:
             pairs = enumerate(zip(digests, description.digests, strict=False))
             i = next((i for i, (a, b) in pairs if a != b), 0)
-            raise agreement.failed(
-                f"rank {agreement.name(rank)} has traced another program than rank {agreement.name(agreement.rank)}, "
-                f"from {description.place(i)} on; expected the same operations "
+            raise DifferentTracesError(
+                f"{name}: rank {agreement.name(rank)} has traced another program than rank "
+                f"{agreement.name(agreement.rank)}, from {description.place(i)} on; expected the same operations "
                 "on the same shapes on every rank, where only numbers and starts of slices differ"
             )
     texts = [numbers for _, numbers, _ in said]

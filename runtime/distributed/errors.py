@@ -7,7 +7,13 @@ from typing import Any
 
 import torch.distributed as dist
 
+from ..errors import TraceError
+
 DistributedError = dist.DistBackendError
+
+
+class DifferentTracesError(DistributedError, TraceError):
+    """The ranks have traced different programs. All of them raise it, so their group remains usable."""
 
 
 def describe(name: str, arrays: Sequence[Any], **details: Any) -> str:

@@ -9,11 +9,12 @@ import torch
 from jax.sharding import Mesh, NamedSharding
 from torch import nn
 
+from ..dispatch.jax_call import call, function_number
 from ..dtypes import numpy_dtype
 from ..storage.avals import aval_of
 from ..storage.cell import Cell
 from ..storage.layout import axes_in_memory, lay_out, permuted
-from ..storage.placement import inverse_permutation, without_explicit_axes
+from ..storage.placement import inverse_permutation, pinned, without_explicit_axes
 from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of, new_tensor
 from ..trace.core import current_trace
@@ -54,12 +55,20 @@ def shard(x: Any, spec: Any, mesh: Mesh | None = None) -> Any:
     sharding = named_sharding("a tensor", x.shape, spec, mesh)
     if x.device.type == "cpu":
         return _from_host(x, sharding)
+    if x.device.type == NAME and not hasattr(x.untyped_storage(), "cell"):  # without an array: torch traces it
+        return _constrained(x, without_explicit_axes(sharding))
     moved = x if x.requires_grad and x.is_leaf and current_trace() is None else x.clone()
     if not lay_out(moved, sharding):
         raise ValueError(
             f"tenax.shard: a parameter of shape {[*x.shape]} that is a part of its storage; clone it first"
         )
     return moved
+
+
+def _constrained(x: torch.Tensor, sharding: NamedSharding) -> torch.Tensor:
+    """A sharding constraint, of the result and its gradient, as one op of the graph that torch traces."""
+    number = function_number(("shard", sharding), lambda: lambda array: (pinned(array, sharding),))
+    return call(number, [x])[0]
 
 
 def _from_host(tensor: torch.Tensor, sharding: NamedSharding) -> torch.Tensor:

@@ -63,7 +63,8 @@ class Cell:
     def settle(self) -> None:
         """Hold the array of a pending result, computed now if necessary."""
         content = self.pending.value()
-        self.__dict__.update(content=content, array=None if self.index or self.mixed else content)
+        aval = aval_of(content.shape, content.dtype, sharding_of_array(content))  # a function of JAX may have moved it
+        self.__dict__.update(content=content, array=None if self.index or self.mixed else content, aval=aval)
         self.__dict__.pop("pending", None)
 
     def take(self, source: Cell) -> None:
@@ -93,8 +94,7 @@ class Cell:
         if content.__class__ is LazyFill:
             content = materialise(content, self.index)
             if not isinstance(content, jax.core.Tracer):  # set directly: a trace must not see this as a write
-                self.__dict__["content"] = content
-                self.__dict__["array"] = None if self.index or self.mixed else content
+                self.__dict__.update(content=content, array=None if self.index or self.mixed else content)
         return content  # type: ignore[return-value]
 
     def write(self, array: jax.Array | LazyFill) -> None:

@@ -233,6 +233,21 @@ def test_a_graph_with_a_shape_that_depends_on_data_runs_as_it_stands() -> None:
         check(lambda x: x[x > 0] * 2, torch.tensor([1.0, -2.0, 3.0], requires_grad=True), fullgraph=True)
 
 
+def test_forward_and_backward_are_one_graph_where_torch_traces_both() -> None:
+    host, device = both(nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)))
+    x = torch.randn(5, 3)
+
+    def step(module: nn.Module, x: Tensor) -> Tensor:
+        loss = module(x).square().mean()
+        loss.backward()
+        return loss.detach()
+
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        for _ in range(2):
+            agree(torch.compile(step, fullgraph=True)(device, on_device(x)), step(host, x))
+    agree([p.grad for p in device.parameters()], [p.grad for p in host.parameters()])
+
+
 def test_what_a_score_function_closes_over_has_its_gradient() -> None:
     q, k, v = (torch.randn(1, 2, 16, 8) for _ in range(3))
     slopes, steps = torch.randn(2), torch.arange(16)

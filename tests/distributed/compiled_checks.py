@@ -446,6 +446,26 @@ def check_distributed_tensors_of_compiled_functions(rank: int) -> None:
         )
 
 
+def check_graphs_of_uneven_shards_run_op_by_op(rank: int) -> None:
+    mesh = init_device_mesh("jax", (2,))
+    x, w = torch.arange(15.0).reshape(5, 3), torch.ones(3, 5)
+    rows, columns = (distribute_tensor(t.to("jax"), mesh, [Shard(0)]) for t in (x, w))
+    columns.requires_grad_()
+    compiled = torch.compile(
+        lambda: (rows.redistribute(mesh, [Replicate()]) @ columns.redistribute(mesh, [Replicate()])).relu(),
+        backend="tenax",
+        dynamic=False,
+    )
+    with pytest.warns(UserWarning, match="has traced another program than rank .*; this graph runs op by op"):
+        loss = compiled().sum()
+    for _ in range(2):
+        loss.backward()
+        close(columns.grad.full_tensor().cpu(), x.sum(0)[:, None].expand(3, 5))
+        columns.grad = None
+        loss = compiled().sum()
+        close(loss.full_tensor().cpu(), (x @ w).sum())
+
+
 def check_a_pure_function_says_what_to_use(rank: int) -> None:
     with pytest.raises(NotImplementedError, match=r"all_reduce inside a function of t2j.*axis_group"):
         t2j(lambda x: (dist.all_reduce(x), x + 1)[1])(torch.ones(4, device="jax").jax())

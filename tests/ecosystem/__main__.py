@@ -23,8 +23,9 @@ from tests.ecosystem.command import parser, selected
 from tests.ecosystem.page import PAGE, RESULTS, ROOT, UNIMPORTABLE, Row, environment, page, read, version, write
 from tests.ecosystem.program import ALLOWED, CLASSICS, PROGRAMS, difference
 
-# Libraries whose trainers have tests of their own, which `make test` runs.
+# Libraries whose trainers have tests of their own, on the device and as written for PyTorch/XLA.
 SUITES = ("accelerate", "lightning", "transformers")
+TESTS = ("tests/integrations/test_trainers.py", "tests/compat/torch_xla/test_scripts.py")
 # What a library is imported as, where that is not its name with `_` for `-`.
 MODULES = {"pyro-ppl": "pyro", "pytorch-ignite": "ignite"}
 
@@ -57,7 +58,7 @@ def run(name: str) -> Row:
         return Row(name, installed, f"{UNIMPORTABLE}, tenax or not: {reason}")
     command = [sys.executable, "-m", "tests.ecosystem", "--one", name]
     if name in SUITES:
-        command = [sys.executable, "-m", "pytest", "-q", "tests/integrations/test_trainers.py", "-k", name]
+        command = [sys.executable, "-m", "pytest", "-q", *TESTS, "-k", name]
     began = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     seconds = round(time.perf_counter() - began)

@@ -19,14 +19,17 @@ RESULTS = Path(__file__).with_name("results.json")
 PAGE = ROOT / "docs/ecosystem.md"
 UNIMPORTABLE = "cannot be imported"
 
+_TRAINERS = (
+    ", and as written for PyTorch/XLA: `tests/integrations/test_trainers.py`, `tests/compat/torch_xla/test_scripts.py`"
+)
 # What a row does, and what is to be known about it.
 PROGRAMS = {
-    "accelerate": "`Accelerator` in float32, bf16, fp16 and compiled: `tests/integrations/test_trainers.py`",
+    "accelerate": "`Accelerator` in float32, bf16, fp16 and compiled" + _TRAINERS,
     "captum": "integrated gradients and DeepLift",
     "diffusers": "two steps of a denoising `UNet2DModel` with `DDPMScheduler`",
     "einops": "`rearrange`, `reduce`, `einsum`",
     "gpytorch": "an exact Gaussian process is fitted and queried",
-    "lightning": "`Trainer`, `Fabric` and the compiled strategy: `tests/integrations/test_trainers.py`",
+    "lightning": "`Trainer`, `Fabric` and the compiled strategy" + _TRAINERS,
     "opacus": "per-sample gradients",
     "peft": "a Llama with DoRA is trained and merged",
     "pyro-ppl": "the log density of a conditioned model",
@@ -43,7 +46,7 @@ PROGRAMS = {
     "torchmetrics": "accuracy, F1 score and AUROC",
     "torchvision": "`nms`, `roi_align`, `deform_conv2d`. Its wheel must match the build of torch: install both "
     "from the same index",
-    "transformers": "`Trainer` in bf16 and `CompiledTrainer`: `tests/integrations/test_trainers.py`",
+    "transformers": "`Trainer` in bf16 and `CompiledTrainer`" + _TRAINERS,
     "vit-pytorch": "NaViT trains on images of different sizes, by attention of jagged tensors",
     "x-transformers": "a decoder with rotary positions trains",
 }

@@ -572,6 +572,15 @@ def test_padded_sizes_fall_into_few_buckets() -> None:
     assert len(compiled.history) == len({tenax.bucket(n) for n in range(1, 13)})
 
 
+def test_marks_of_dynamic_dimensions_compile_nothing_again() -> None:
+    compiled = tenax.jit(lambda x: x.sum())
+    for mark in (torch._dynamo.mark_dynamic, torch._dynamo.maybe_mark_dynamic, torch._dynamo.mark_static):
+        for size in (4, 5, 4, 5):
+            mark(x := torch.ones(size, device="jax"), 0)
+            assert compiled(x).item() == size
+    assert len(compiled.history) == 2
+
+
 def test_a_profile_is_written(tmp_path) -> None:
     with tenax.profiler.trace(tmp_path), tenax.profiler.step(0), tenax.profiler.annotate("mine"):
         torch.ones(3, device="jax") + 1

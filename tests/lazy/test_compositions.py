@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import jax
@@ -157,6 +158,21 @@ def test_a_module_on_a_mesh_trains_as_on_one_device(loss_of: Callable[..., torch
     found = trained(on_mesh, True, models[1])
     close(found, expected, ACCUMULATED)
     assert tenax.sharding_of(models[1][0].weight).spec == jax.P("data")
+
+
+@pytest.mark.parametrize("settle", [tenax.sharding_of, lambda _: tenax.sync()], ids=["read", "synchronized"])
+def test_a_jax_function_may_move_its_result_to_a_mesh(settle: Callable[..., Any]) -> None:
+    mesh = jax.make_mesh((4,), ("data",), (jax.sharding.AxisType.Auto,), devices=jax.devices()[:4])
+    spread = partial(jax.lax.with_sharding_constraint, shardings=jax.NamedSharding(mesh, jax.P("data")))
+    with tenax.lazy():
+        for _ in range(3):
+            x = tenax.call_jax(spread, torch.ones(4, device="jax") * 3)
+            y = x.clone()
+            settle(x)
+            z = x + 1
+            torch._foreach_add_([x, y], 2)
+            assert z.tolist() == [4] * 4 and x.tolist() == y.tolist() == [5] * 4
+            assert tenax.sharding_of(z).spec == tenax.sharding_of(x).spec == jax.P("data")
 
 
 def test_what_one_thread_records_another_one_uses() -> None:

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 import torch
+from functorch.compile import aot_function, nop
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from torch import nn
@@ -89,6 +90,15 @@ def test_a_spec_constrains_a_program() -> None:
     assert spec(tenax.jit(function)(x)) == P(None, "model")
     assert spec(tenax.jit(function)(VALUES.to("jax"))) == P(None, "model")
     assert jax.jit(t2j(function))(x.jax()).sharding.spec == P(None, "model")
+
+
+def test_a_spec_constrains_a_graph_that_torch_traces() -> None:
+    x = VALUES.to("jax").requires_grad_()
+    traced = aot_function(lambda x: tenax.shard(x * 2, P("data"), mesh()).sin(), nop)
+    y = traced(x)
+    y.sum().backward()
+    assert spec(y) == spec(x.grad) == P("data")
+    close(y, (VALUES * 2).sin())
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ from torch import fx
 from ..._lazy.mode import sync
 from ..._torch import NAME
 from ...device import torch_jax
+from ...dispatch.precision import precision as precision_by_name
 from ...storage import random
 from ...storage.ordinals import device_count
 
@@ -26,15 +27,9 @@ class Precision(enum.Enum):
     HIGHEST = "highest"
 
 
-@contextmanager
-def precision(mode: Precision) -> Iterator[None]:
-    """Compute products in a precision within a block, in all threads: `torch.set_float32_matmul_precision`."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision(Precision(mode).value)
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+def precision(mode: Precision) -> AbstractContextManager[None]:
+    """`tenax.precision` by a member of `Precision`."""
+    return precision_by_name(Precision(mode).value)
 
 
 class DefaultGenerator:

@@ -26,8 +26,8 @@ x = torch.arange(12.0, device="tpu").reshape(4, 3)
 
 # precision
 with torch.tpu.precision(torch.tpu.Precision.DEFAULT):
-    assert torch.get_float32_matmul_precision() == "medium"
-assert torch.get_float32_matmul_precision() == "highest"
+    assert jax.config.jax_default_matmul_precision == "default"
+assert jax.config.jax_default_matmul_precision is None
 
 # the generators
 first, = {g.device.type for g in torch.tpu.default_generators}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from functorch.compile import aot_function, nop
 from torch import nn
 
 import tenax
@@ -197,6 +198,10 @@ def test_a_tensor_and_its_gradient_are_marked_by_the_function() -> None:
     y.sum().backward()
     assert tenax.sharding_of(y) is not None and seen == [tenax.sharding_of(y)]
     assert x.grad is not None
+    traced = aot_function(lambda x: xs.MarkShardingFunction.apply(x * 2, mesh, ("data", None)), nop)
+    assert tenax.sharding_of(traced(x)).is_equivalent_to(tenax.sharding_of(y), 2)
+    with pytest.raises(ValueError, match="a tensor on cpu; expected one on the device"):
+        xs.MarkShardingFunction.apply(x.cpu(), mesh, ("data", None))
 
 
 def test_wrapped_modules_have_the_attributes_of_the_module() -> None:

@@ -400,6 +400,14 @@ def test_a_program_of_accelerate_runs(tmp_path: Path) -> None:
     assert_passes(tmp_path, ACCELERATED)
 
 
+@pytest.mark.parametrize("script", ["trainer", "sharded_trainer"])
+def test_a_program_of_transformers_runs(script: str, tmp_path: Path) -> None:
+    done = run(
+        str(SCRIPTS / f"{script}.py"), str(tmp_path), CPU_NUM_DEVICES="4" if script == "sharded_trainer" else "1"
+    )
+    assert done.returncode == 0, done.stderr
+
+
 TRAINED_BY_LIGHTNING = """
 from importlib.metadata import version
 import lightning, torch, torch_xla

@@ -106,7 +106,9 @@ annotate_custom_sharding = mark_sharding
 def mark_sharding_with_gradients(
     t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]
 ) -> torch.Tensor:
-    """A copy of a tensor that is sharded over a mesh, and so is its gradient."""
+    """A copy of a tensor that is sharded over a mesh, and so is its gradient, also in graphs that torch traces."""
+    if t.device.type == NAME and not hasattr(t.untyped_storage(), "cell"):
+        return shard(t, _mesh(mesh).sharding(partition_spec))
     result = mark_sharding(t.clone(), mesh, partition_spec)
     if result.requires_grad:
         result.register_hook(lambda grad: mark_sharding(grad.clone(), mesh, partition_spec))
