@@ -48,8 +48,7 @@ def with_torch_dtypes(function: Callable[..., Any], default_float: np.dtype) -> 
 
 
 def without_inner_jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to be traced with `jit` disabled: most functions of `jnp` are jitted, and a nested trace for each
-    takes several times as long."""
+    """Wrap a function to be traced with `jit` disabled: nested traces of the functions of `jnp` take far longer."""
 
     @functools.wraps(function)
     def traced(*operands: Any) -> Any:
@@ -66,8 +65,7 @@ def trace_functions(signature: Signature, values: list[Any], call: EncodedCall, 
     out_dtype = numpy_dtype(parts[signature.outs[0]].spec.dtype) if signature.outs else None
     stand_ins = [to_meta(v) for v in values] if signature.outs else []
     slots, row = signature.arguments, signature.row
-    # Random results get the sharding of the operand that they are drawn for: XLA would not shard a result that is not
-    # computed from it.
+    # Random results get the sharding of their operand: XLA would not shard a result that is not computed from it.
     like = next((p.base for p in parts if row.random and p.__class__ is Operand and p.base.sharding), None)
     float_dtype = numpy_dtype(torch.get_default_dtype())
     number_dtype = {

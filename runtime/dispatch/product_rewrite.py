@@ -88,6 +88,5 @@ def _matrix_first(equation: Any, matrix: Any) -> Iterator[Any]:
     yield equation.replace(primitive=transpose_p, invars=[kept], params={"permutation": (1, 0)})
 
 
-# Keyed by the `rewrite` entry of the specs. Only ops that may multiply by weights have it, because looking for products
-# in a program means tracing it twice.
+# By the `rewrite` entry of the specs, which only ops that may multiply by weights have: the search traces twice.
 REWRITES = {"matmul": rewritten_products}

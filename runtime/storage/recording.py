@@ -1,5 +1,4 @@
-"""The tape that records the operations of a thread, if any: in lazy mode, or while executables are compiled in the
-background."""
+"""The tape that records the operations of a thread: in lazy mode, or while executables compile in the background."""
 
 from __future__ import annotations
 

@@ -75,10 +75,7 @@ def sources() -> Iterator[Path]:
     import tenax.generated
 
     root = Path(__file__).parent.parent
-    folders = [root / name for name in ("kernels", "dispatch", "storage")]
-    folders += map(Path, tenax.generated.__path__)
-    yield from (
-        root / name for name in ("words.py", "dtypes.py", "platforms.py", "xla/options.py", "aten/result_layouts.py")
-    )
+    folders = [root / name for name in ("kernels", "dispatch", "storage")] + [*map(Path, tenax.generated.__path__)]
+    yield from map(root.joinpath, ("words.py", "dtypes.py", "platforms.py", "xla/options.py", "aten/result_layouts.py"))
     for folder in folders:
         yield from sorted(folder.rglob("*.py"))
