@@ -101,6 +101,21 @@ def test_state_is_as_it_was(device: str) -> None:
         assert compiled(*batch).item() < first
 
 
+def test_state_that_an_optimizer_makes_with_its_parameters_is_laid_out_like_them() -> None:
+    with torch.device("meta"):
+        model, x = nn.Linear(16, 8, bias=False), torch.zeros(4, 16)
+    optimizer = torch.optim.Adagrad(model.parameters())
+
+    def step(x: torch.Tensor) -> None:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    program = tenax.compile_for(step, x, target=TPU, mesh={"data": 4}, rules=fsdp("data", least=1))
+    assert (program.memory.weights, program.memory.optimizer) == (4 * 16 * 8 / 4, 4 * 16 * 8 / 4 + 4)
+    assert optimizer.state[model.weight]["sum"].device.type == "meta"
+
+
 def test_programs_of_the_device_and_of_a_target_are_traced_apart() -> None:
     x = torch.rand(1000, device="jax") * 5
     expected = torch.lgamma(x).cpu()
