@@ -23,6 +23,10 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
     width, inner, side, positions = 4 * head, 8 * head, 4 * math.isqrt(length), 2 * length
     words = {"vocab_size": TOKENS, "pad_token_id": 0}
     gpt = words | {"n_embd": width, "n_layer": 2, "n_head": 4, "n_positions": positions}
+    neo = {"num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}
+    neo |= words | {"hidden_size": width, "max_position_embeddings": positions}
+    distilled = {"vocab_size": TOKENS, "dim": width, "n_layers": 2, "n_heads": 4, "hidden_dim": inner}
+    distilled |= {"max_position_embeddings": positions}
     plain = {"hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": 4}
     text = words | plain
     wide = text | {"intermediate_size": inner, "max_position_embeddings": positions}
@@ -37,6 +41,7 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
     layers |= {"encoder_ffn_dim": inner, "decoder_ffn_dim": inner}
     sequences = layers | words | {"encoder_attention_heads": 4, "decoder_attention_heads": 4}
     long = sequences | {"max_position_embeddings": positions}
+    heard = sequences | {"max_source_positions": length, "max_target_positions": positions}
     t5 = {"vocab_size": TOKENS, "d_model": width, "d_kv": head, "d_ff": inner, "num_layers": 2, "num_heads": 4}
     patches = plain | {"image_size": side, "patch_size": 4, "intermediate_size": inner}
     stages = {"image_size": 32, "embed_dim": head, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4}
@@ -64,17 +69,7 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
         "starcoder2": (causal, grouped),
         "gpt2": (causal, {k: v for k, v in gpt.items() if k != "pad_token_id"}),
         "gptj": (causal, gpt | {"rotary_dim": head // 2}),
-        "gpt_neo": (
-            causal,
-            words
-            | {
-                "hidden_size": width,
-                "num_layers": 2,
-                "num_heads": 4,
-                "attention_types": [[["global", "local"], 1]],
-                "max_position_embeddings": positions,
-            },
-        ),
+        "gpt_neo": (causal, neo),
         "gpt_neox": (causal, wide),
         "opt": (causal, text | {"ffn_dim": inner, "max_position_embeddings": positions, "word_embed_proj_dim": width}),
         "bloom": (causal, words | {"hidden_size": width, "n_layer": 2, "n_head": 4}),
@@ -86,33 +81,13 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
         "olmoe": (causal, grouped | {"num_experts": 4, "num_experts_per_tok": 2}),
         "gpt_oss": (causal, heads | {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": length // 2}),
         "deepseek_v3": (causal, deepseek | {"n_group": 2, "topk_group": 1}),
-        "jamba": (
-            causal,
-            grouped
-            | {
-                "num_experts": 4,
-                "num_experts_per_tok": 2,
-                "attn_layer_period": 2,
-                "attn_layer_offset": 1,
-                "use_mamba_kernels": False,
-            },
-        ),
+        "jamba": (causal, grouped | {"num_experts": 4, "attn_layer_period": 2, "attn_layer_offset": 1}),
         "mamba": (causal, state),
         "mamba2": (causal, state | {"num_heads": 8, "head_dim": head, "n_groups": 1, "chunk_size": 16}),
         "recurrent_gemma": (causal, heads | {"lru_width": width, "block_types": ["recurrent", "attention"]}),
         "bert": (masked, wide),
         "roberta": (masked, roberta),
-        "distilbert": (
-            masked,
-            {
-                "vocab_size": TOKENS,
-                "dim": width,
-                "n_layers": 2,
-                "n_heads": 4,
-                "hidden_dim": inner,
-                "max_position_embeddings": positions,
-            },
-        ),
+        "distilbert": (masked, distilled),
         "albert": (masked, wide | {"embedding_size": width}),
         "electra": (masked, wide | {"embedding_size": width}),
         "mpnet": (masked, roberta),
@@ -123,7 +98,7 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
         "pegasus": (pairs, long),
         "m2m_100": (pairs, long),
         "vit": (images, patches),
-        "deit": (images, patches),
+        "deit": (images, patches | {"architectures": ["DeiTForImageClassification"]}),
         "beit": (images, patches),
         "dinov2": (images, plain | {"image_size": side, "patch_size": 4}),
         "swin": (images, stages),
@@ -132,10 +107,7 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
         "resnet": (images, {"embedding_size": head, "layer_type": "basic"} | pyramid),
         "mobilenet_v2": (images, {"image_size": 32, "depth_multiplier": 0.25}),
         "dpt": ("ForDepthEstimation", depth),
-        "whisper": (
-            "ForSpeechSeq2Seq",
-            sequences | {"max_source_positions": length, "max_target_positions": positions},
-        ),
+        "whisper": ("ForSpeechSeq2Seq", heard),
         "wav2vec2": ("ForCTC", sound),
         "hubert": ("ForCTC", sound),
         "clip": ("", both),
@@ -158,7 +130,7 @@ def built(name: str, head: int = 8, length: int = 16) -> Any:
     return getattr(transformers, f"AutoModel{kind}").from_config(config)
 
 
-def batch(model: Any, length: int) -> dict[str, torch.Tensor]:
+def batch(model: Any, length: int) -> dict[str, Any]:
     """Two examples of what a model takes, with labels where it has a loss of them."""
     name, config = model.main_input_name, model.config
     words, labels = (torch.randint(3, TOKENS, (2, length)) for _ in range(2))
@@ -169,7 +141,7 @@ def batch(model: Any, length: int) -> dict[str, torch.Tensor]:
         return {name: torch.randn(2, 10 * length + 16), "labels": labels[:, : length // 4]}
     if hasattr(config, "vision_config"):
         size = config.vision_config.image_size
-        return {name: words, "pixel_values": torch.randn(2, 3, size, size), "return_loss": torch.tensor(True)}
+        return {name: words, "pixel_values": torch.randn(2, 3, size, size), "return_loss": True}
     if name == "pixel_values":
         size = getattr(config, "image_size", 32)
         images = {name: torch.randn(2, 3, size, size)}
@@ -177,7 +149,7 @@ def batch(model: Any, length: int) -> dict[str, torch.Tensor]:
     return {name: words, "labels": labels}
 
 
-def loss(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+def loss(model: Any, inputs: dict[str, Any]) -> torch.Tensor:
     """The loss of a model, or the mean of its first result if it has none."""
     found = model(**inputs)
     return found["loss"] if "loss" in found else found[0].float().mean()

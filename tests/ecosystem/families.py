@@ -8,6 +8,7 @@ optimized program. The exit status is 1 if a program does not compile.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import subprocess
@@ -28,31 +29,25 @@ from tests.ecosystem.command import parser, selected
 from tests.ecosystem.page import ROOT
 
 PROGRAMS = ("forward", "step")
-_INSTRUCTION = re.compile(r"^ +(?:ROOT )?%\S+ = (.*?) ([\w-]+)\(.*", re.M)
+_INSTRUCTION = re.compile(r"^ +(?:ROOT )?%\S+ = (.*?) ([\w-]+)\(", re.M)
 _WIDE = re.compile(r"\b[a-z]+(?:64|128)\[")
 _KERNEL = re.compile(r'custom_call_target="(?:tpu_custom_call|__cudnn\$[^"]*)".*op_name="([^"]*)"')
 # What a kernel computes, by a word of its name in the program.
-_COMPUTES = {"attention": "attention", "fmha": "attention", "flash": "attention", "gmm": "grouped product"}
+_COMPUTES = {"attention": "attention", "fmha": "attention", "flash": "attention", "ragged_dot": "grouped product"}
 
-Step = Callable[[dict[str, torch.Tensor]], torch.Tensor]
+Step = Callable[[dict[str, Any]], torch.Tensor]
 
 
 def forward_of(model: Any) -> Step:
-    """The first result of a model, without its loss."""
-    model.eval()
-
-    @torch.no_grad()
-    def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        return model(**{key: x for key, x in inputs.items() if key != "return_loss"})[0]
-
-    return forward
+    """The loss of a model, without derivatives."""
+    return torch.no_grad()(functools.partial(loss, model.eval()))
 
 
 def step_of(model: Any) -> Step:
     """A training step with AdamW."""
     optimizer = torch.optim.AdamW(model.parameters())
 
-    def step(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def step(inputs: dict[str, Any]) -> torch.Tensor:
         optimizer.zero_grad()
         value = loss(model, inputs)
         value.backward()
@@ -64,12 +59,12 @@ def step_of(model: Any) -> Step:
 
 def found_in(text: str) -> dict[str, Any]:
     """What is counted in an optimized program."""
-    instructions = [(match[1], match[2], match[0]) for match in _INSTRUCTION.finditer(text)]
+    instructions = _INSTRUCTION.findall(text)
     names = _KERNEL.findall(text)
     return {
         "kernels": Counter(next((what for word, what in _COMPUTES.items() if word in name), name) for name in names),
-        "wide": Counter(op for kind, op, _ in instructions if op != "parameter" and _WIDE.search(kind)),
-        "copies": sum(op == "copy" for _, op, _ in instructions),
+        "wide": Counter(op for kind, op in instructions if op != "parameter" and _WIDE.search(kind)),
+        "copies": sum(op == "copy" for _, op in instructions),
     }
 
 
@@ -83,7 +78,8 @@ def one(name: str, target: str, dtype: str, length: int) -> None:
         with torch.device("meta"):
             model = built(name, 64, length).to(getattr(torch, dtype))
             inputs = batch(model, length)
-        inputs = {key: x.to(model.dtype) if x.is_floating_point() else x for key, x in inputs.items()}
+        sounds = ("input_features", "input_values", "pixel_values")
+        inputs = {key: x.to(model.dtype) if key in sounds else x for key, x in inputs.items()}
         try:
             program = tenax.compile_for(make(model), inputs, target=target)
         except Exception as error:
