@@ -45,7 +45,7 @@ def architectures(head: int = 8, length: int = 16) -> dict[str, tuple[str, dict[
     t5 = {"vocab_size": TOKENS, "d_model": width, "d_kv": head, "d_ff": inner, "num_layers": 2, "num_heads": 4}
     patches = plain | {"image_size": side, "patch_size": 4, "intermediate_size": inner}
     stages = {"image_size": 32, "embed_dim": head, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4}
-    pyramid = {"depths": [1, 1, 1, 1], "hidden_sizes": [head, 2 * head, 3 * head, 4 * head]}
+    pyramid = {"image_size": 32, "depths": [1, 1, 1, 1], "hidden_sizes": [head, 2 * head, 3 * head, 4 * head]}
     sound = wide | {"conv_dim": [32, 32], "conv_kernel": [10, 3], "conv_stride": [5, 2], "num_feat_extract_layers": 2}
     sound |= {"apply_spec_augment": False, "num_conv_pos_embeddings": 16}
     depth = patches | {"num_hidden_layers": 4, "backbone_out_indices": [0, 1, 2, 3], "fusion_hidden_size": 32}
