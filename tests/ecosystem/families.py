@@ -30,7 +30,7 @@ from tests.ecosystem.page import ROOT
 
 PROGRAMS = ("forward", "step")
 _INSTRUCTION = re.compile(r"^ +(?:ROOT )?%\S+ = (.*?) ([\w-]+)\(", re.M)
-_WIDE = re.compile(r"\b[a-z]+(?:64|128)\[")
+_WIDE = re.compile(r"\b([a-z]+(?:64|128))\[")
 _KERNEL = re.compile(r'custom_call_target="(?:tpu_custom_call|__cudnn\$[^"]*)".*op_name="([^"]*)"')
 # What a kernel computes, by a word of its name in the program.
 _COMPUTES = {"attention": "attention", "fmha": "attention", "flash": "attention", "ragged_dot": "grouped product"}
@@ -60,10 +60,14 @@ def step_of(model: Any) -> Step:
 def found_in(text: str) -> dict[str, Any]:
     """What is counted in an optimized program."""
     instructions = _INSTRUCTION.findall(text)
-    names = _KERNEL.findall(text)
+    kernels = [
+        next((what for word, what in _COMPUTES.items() if word in name), name.rpartition("/")[2])
+        for name in _KERNEL.findall(text)
+    ]
+    wide = [match[1] for kind, op in instructions if op != "parameter" and (match := _WIDE.search(kind))]
     return {
-        "kernels": Counter(next((what for word, what in _COMPUTES.items() if word in name), name) for name in names),
-        "wide": Counter(op for kind, op in instructions if op != "parameter" and _WIDE.search(kind)),
+        "kernels": Counter(kernels),
+        "wide": Counter(wide),
         "copies": sum(op == "copy" for _, op in instructions),
     }
 
