@@ -100,7 +100,7 @@ def compile_for(
 
     Raises:
         ValueError: as `tenax.target`; the mesh has another number of devices; a spec does not fit; a tensor on "meta"
-            belongs to no module; a tensor is on several devices.
+            belongs to no module or optimizer; a tensor is on several devices.
         TraceError: as in `tenax.jit`.
         torch.OutOfMemoryError: the program does not fit into the memory of a device, as its compiler says in bytes.
         jax.errors.JaxRuntimeError: the compiler refuses the program.

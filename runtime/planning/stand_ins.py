@@ -61,25 +61,38 @@ class StandIns(ExitStack):
             The arguments, split by `batch` as far as they have its dimensions.
 
         Raises:
-            ValueError: a spec does not fit; a tensor on "meta" belongs to no module; a tensor is on several devices.
+            ValueError: a spec does not fit; a tensor on "meta" belongs to no module or optimizer; a tensor is on
+                several devices.
         """
         graph = reach(function=step)
         for module in _outermost(graph):
             for name, tensor, owner in named_tensors(module):
                 spec = PartitionSpec() if self.mesh is None else spec_of(self.rules, name, tensor, owner, self.mesh)
-                if tensor.device.type == "meta":
-                    made = self._stand_in(tensor)
-                    give_values(tensor, made)
-                    self.callback(swap, tensor, made)
+                self._leave_meta(tensor)
                 if _is_on_device(tensor):
                     self._place(tensor, name, spec)
+        for _, optimizer in graph.reached.optimizers.values():  # some make their state when they are made
+            for parameter, state in optimizer.state.items():
+                for tensor in state.values():
+                    if self._leave_meta(tensor):
+                        sharding = cell_of(parameter).aval.sharding if tensor.shape == parameter.shape else None
+                        self._lay_out(cell_of(tensor), sharding or self.where, "a state of the optimizer")
         for path, tensor in graph.reached.tensors.values():
             if tensor.device.type == "meta":
-                raise ValueError(f"{path} is on the device 'meta', and belongs to no module")
+                raise ValueError(f"{path} is on the device 'meta', and belongs to no module or optimizer")
             if _is_on_device(tensor):
                 self._lay_out(cell_of(tensor), self.where, path)
         self._make_optimizer_state(step)
         return pytree.tree_map_only(torch.Tensor, self._argument, arguments)
+
+    def _leave_meta(self, tensor: Any) -> bool:
+        """Give a tensor on "meta" a stand-in for its memory; false for what is not one."""
+        if not isinstance(tensor, torch.Tensor) or tensor.device.type != "meta":
+            return False
+        made = self._stand_in(tensor)
+        give_values(tensor, made)
+        self.callback(swap, tensor, made)
+        return True
 
     def _place(self, tensor: torch.Tensor, name: str, spec: PartitionSpec) -> None:
         """Lay out a tensor of the device by a spec; a part of an array is on each of the devices."""

@@ -20,11 +20,13 @@ import numpy as np
 import torch
 
 from ..errors import TraceError
+from ..platforms import platform
 from ..storage.placement import no_jax_trace
 from .core import SYMBOLIC_TYPES, require_known, user_line
 from .host_numbers import HostNumber, HostNumbers
 
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+_NARROW = tuple(map(np.dtype, (jnp.float32, jnp.bfloat16, jnp.float16)))
 
 
 class TracedSymNode:
@@ -72,13 +74,18 @@ class TracedSymNode:
         return self._constant(value, bool)
 
     def _constant(self, value: Any, kind: type) -> TracedSymNode:
-        node = TracedSymNode(value, kind)
+        node = TracedSymNode(np.float32(value) if kind is float and self._is_narrow() else value, kind)
         node.host = HostNumber(value)
         return node
 
     def sym_float(self) -> TracedSymNode:
         """The number as a float."""
         return self._computed(TracedSymNode(self.array, float), float)
+
+    def _is_narrow(self) -> bool:
+        """Whether operations are in float32: on TPUs, which emulate float64, those of numbers of float32 or less."""
+        dtype = getattr(self.given, "dtype", None)
+        return dtype in _NARROW and platform() == "tpu"
 
     def _computed(self, made: TracedSymNode, function: Callable[..., Any], *others: TracedSymNode) -> TracedSymNode:
         """Set the value of a node computed from this one and others, if theirs are known; return the node."""
@@ -160,8 +167,11 @@ def _operation(
     compute: Callable[..., Any], kind: type | None, host: Callable[..., Any]
 ) -> Callable[..., TracedSymNode]:
     def method(self: TracedSymNode, *others: TracedSymNode) -> TracedSymNode:
+        nodes = (self, *others)
+        narrow = all(node._is_narrow() for node in nodes)
         with jax.enable_x64(True):
-            made = TracedSymNode(compute(self.array, *(node.array for node in others)), kind or self.kind)
+            arrays = (node.given.astype(np.float32) if narrow else node.array for node in nodes)
+            made = TracedSymNode(compute(*arrays), kind or self.kind)
         return self._computed(made, host, *others)
 
     return method

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import os
 import subprocess
 import sys
 import time
@@ -23,41 +22,29 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from tests.ecosystem import model_page
+from tests.ecosystem import architectures, model_page
 from tests.ecosystem.command import keep, parser, selected
 from tests.ecosystem.model_page import MODES, Model
 from tests.ecosystem.page import ROOT, version
 from tests.ecosystem.program import ALLOWED, difference
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-TEXT = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "pad_token_id": 0}
-WIDE = TEXT | {"intermediate_size": 64, "max_position_embeddings": 32}
-GROUPED = WIDE | {"num_key_value_heads": 2}
-LAYERS = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
-SEQUENCES = LAYERS | {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "vocab_size": 64, "pad_token_id": 0}
-IMAGES = {"image_size": 16, "patch_size": 4, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-
-# The class of a model and its sizes, by the type of its configuration.
-TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "llama": ("ForCausalLM", GROUPED),
-    "qwen3": ("ForCausalLM", GROUPED | {"head_dim": 8}),
-    "gemma2": ("ForCausalLM", GROUPED | {"head_dim": 8}),
-    "mixtral": ("ForCausalLM", GROUPED | {"num_local_experts": 4}),
-    "gpt2": ("ForCausalLM", {"vocab_size": 64, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32}),
-    "gpt_neox": ("ForCausalLM", WIDE),
-    "mamba": ("ForCausalLM", {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
-    "bert": ("ForMaskedLM", WIDE),
-    "distilbert": ("ForMaskedLM", {"vocab_size": 64, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}),
-    "t5": ("ForSeq2SeqLM", {"vocab_size": 64, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}),
-    "bart": ("ForSeq2SeqLM", SEQUENCES | {"max_position_embeddings": 32}),
-    "vit": ("ForImageClassification", IMAGES | {"intermediate_size": 64}),
-    "convnext": ("ForImageClassification", {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 24, 32]}),
-    "swin": (
-        "ForImageClassification",
-        {"image_size": 32, "embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4},
-    ),
-}
+# Those of `architectures` that are trained; `python -m tests.ecosystem.families` compiles the others too.
+TRANSFORMERS = (
+    "llama",
+    "qwen3",
+    "gemma2",
+    "mixtral",
+    "gpt2",
+    "gpt_neox",
+    "mamba",
+    "bert",
+    "distilbert",
+    "t5",
+    "bart",
+    "vit",
+    "convnext",
+    "swin",
+)
 TIMM = ("resnet10t", "mobilenetv3_small_050", "regnetx_002")
 # Some tensors are zero but for rounding, such as the mean that a batch norm sees after another one: 1e-17 in float64.
 LEAST = 1e-3
@@ -67,22 +54,8 @@ Loss = Callable[[torch.nn.Module, dict[str, torch.Tensor]], torch.Tensor]
 
 def from_transformers(name: str) -> tuple[torch.nn.Module, dict[str, torch.Tensor], Loss]:
     """A model of transformers without dropout, a batch, and its loss."""
-    import transformers
-
-    kind, sizes = TRANSFORMERS[name]
-    config: Any = transformers.AutoConfig.for_model(name, **sizes)
-    for key, value in config.to_dict().items():
-        if isinstance(value, float) and ("drop" in key):
-            setattr(config, key, 0.0)
-    if kind == "ForSeq2SeqLM":
-        config.decoder_start_token_id = 1
-    model = getattr(transformers, f"AutoModel{kind}").from_config(config)
-    if kind == "ForImageClassification":
-        size = getattr(config, "image_size", 32)
-        batch = {"pixel_values": torch.randn(2, 3, size, size), "labels": torch.tensor([0, 1])}
-    else:
-        batch = {"input_ids": torch.randint(3, 64, (2, 8)), "labels": torch.randint(3, 64, (2, 8))}
-    return model, batch, lambda m, b: m(**b).loss
+    model = architectures.built(name)
+    return model, architectures.batch(model, 8), architectures.loss
 
 
 def from_timm(name: str) -> tuple[torch.nn.Module, dict[str, torch.Tensor], Loss]:

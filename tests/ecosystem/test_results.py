@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from tenax.planning.targets import library
 from tests.ecosystem import __main__ as command
-from tests.ecosystem import model_page, models, programs, suite_page, suites, trainers  # noqa: F401
+from tests.ecosystem import families, model_page, models, programs, suite_page, suites, trainers  # noqa: F401
 from tests.ecosystem.__main__ import SUITES, import_error
 from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, environment, page, read
 from tests.ecosystem.program import CLASSICS, difference
@@ -55,6 +56,17 @@ def test_a_model_trains_as_on_the_cpu() -> None:
     """One of them here; `python -m tests.ecosystem.models` trains all."""
     errors = models.one("transformers/gpt2", ("jit",))
     assert set(errors) == {"jit"} and errors["jit"] < 1e-5
+
+
+@pytest.mark.slow
+def test_a_model_compiles_for_a_device_that_need_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    """One of them here; `python -m tests.ecosystem.families` compiles all."""
+    if library() is None:
+        pytest.skip("the compiler of TPUs is not installed")
+    families.one("bert", "TPU v5e", "bfloat16", 256)
+    forward, step = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (forward["kernels"], step["kernels"]) == ({"attention": 2}, {"attention": 6})
+    assert forward["wide"] == step["wide"] == {}
 
 
 def test_every_failure_of_a_suite_is_explained() -> None:
@@ -147,7 +159,7 @@ def test_a_suite_that_cannot_be_downloaded_is_said_and_the_others_run(
 def test_a_word_that_selects_nothing_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for main in (suites.main, command.main, models.main):
+    for main in (suites.main, command.main, models.main, families.main):
         monkeypatch.setattr(sys, "argv", ["command", "--only", "captn"])
         with pytest.raises(SystemExit) as end:
             main()

@@ -70,6 +70,20 @@ def test_a_learning_rate_is_negated_in_float32() -> None:
     assert "f64[" not in tenax.compile_for(step, x, target=TPU).text
 
 
+def test_numbers_read_from_float32_are_computed_in_float32() -> None:
+    with torch.device("meta"):
+        model, x = nn.Linear(4, 4), torch.zeros(2, 4)
+    optimizer = torch.optim.Adafactor(model.parameters())  # the step count to a power, and norms
+
+    def step(x: torch.Tensor) -> None:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    assert "f64[" not in tenax.compile_for(step, x, target=TPU).text
+    assert "f64[" in tenax.compile_for(lambda x: x.max().item() ** 0.5 * x, x.double(), target=TPU).text
+
+
 @pytest.mark.parametrize("device", ["meta", "jax"])
 def test_state_is_as_it_was(device: str) -> None:
     model, optimizer, step, batch = perceptron(device)
@@ -85,6 +99,21 @@ def test_state_is_as_it_was(device: str) -> None:
         compiled = tenax.jit(step)
         first = compiled(*batch).item()
         assert compiled(*batch).item() < first
+
+
+def test_state_that_an_optimizer_makes_with_its_parameters_is_laid_out_like_them() -> None:
+    with torch.device("meta"):
+        model, x = nn.Linear(16, 8, bias=False), torch.zeros(4, 16)
+    optimizer = torch.optim.Adagrad(model.parameters())
+
+    def step(x: torch.Tensor) -> None:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+    program = tenax.compile_for(step, x, target=TPU, mesh={"data": 4}, rules=fsdp("data", least=1))
+    assert (program.memory.weights, program.memory.optimizer) == (4 * 16 * 8 / 4, 4 * 16 * 8 / 4 + 4)
+    assert optimizer.state[model.weight]["sum"].device.type == "meta"
 
 
 def test_programs_of_the_device_and_of_a_target_are_traced_apart() -> None:
