@@ -106,7 +106,7 @@ class AttributeReads:
                 read.add(id(tensor))  # backward may have read it in C++ before this write
             GRAD.__set__(tensor, value)
 
-        return property(get, put, GRAD.__delete__)
+        return property(get, put, lambda tensor: put(tensor, None))
 
     def _recording(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         names, written = self._names, self._written

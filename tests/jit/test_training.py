@@ -282,6 +282,23 @@ def test_a_gradient_from_outside_is_added_to_though_none_is_left() -> None:
     assert weight.grad is None
 
 
+def test_a_gradient_from_outside_is_added_to_before_it_is_deleted() -> None:
+    layer = nn.Linear(2, 1, bias=False, device="jax")
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> None:
+        layer(x).sum().backward()
+        del layer.weight.grad
+        layer.zero_grad()
+        layer(x).sum().backward()
+
+    x = torch.ones(1, 2, device="jax")
+    step(x)
+    layer.weight.grad = before = torch.ones_like(layer.weight)
+    step(x)
+    assert before.tolist() == [[2, 2]]
+
+
 def test_modes_are_left_as_they_were_found() -> None:
     with pytest.raises(TraceError, match="leaves gradients, the default dtype or the precision of float32"):
         tenax.jit(lambda: torch.set_grad_enabled(False))()
