@@ -53,7 +53,7 @@ def device_index(device: Any = None) -> int:
         index = current_index() if device.index is None else device.index
     if index and not 0 <= index < device_count():
         devices = jax_devices()
-        more = "; XLA_FLAGS=--xla_force_host_platform_device_count=N adds some" * (devices[0].platform == "cpu")
+        more = "; XLA_FLAGS=--xla_force_host_platform_device_count=N makes N" * (devices[0].platform == "cpu")
         raise RuntimeError(
             f"{NAME} error: invalid device ordinal {index}; expected 0 <= index < {len(devices)}: {devices}{more}"
         )

@@ -56,6 +56,7 @@ class Pool:
         self.target = target
         self.slots: list[Slot] = []
         self.failed_starts = 0
+        self.failure = ""  # the cause of the last failed start
         self.context: Any = _context()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -80,7 +81,8 @@ class Pool:
     def _start(self) -> Slot:
         if self.failed_starts >= STARTS_ALLOWED:
             raise RuntimeError(
-                f"a worker died {STARTS_ALLOWED} times before its first check; see {self.folder}/worker-*.log"
+                f"a worker died {STARTS_ALLOWED} times before its first check ({self.failure}); "
+                f"see {self.folder}/worker-*.log"
             )
         ours, theirs = self.context.Pipe()
         log = self.folder / f"worker-{time.time_ns()}.log"
@@ -143,6 +145,7 @@ class Pool:
         unit = slot.unit
         if unit is None:
             self.failed_starts += not slot.ready
+            self.failure = why
             return
         if slot.check in slot.outcomes or not slot.check:
             # The process died between checks, or while it recorded the overloads reached; the cause is unknown.

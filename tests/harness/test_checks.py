@@ -418,3 +418,10 @@ assert x.cpu().tolist() == [2, 2]
 assert not recording.tape.ops
 """
     run(program, cwd=tmp_path)
+
+
+def test_a_device_that_is_absent_is_named(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl", {}, resume=False)
+    with pytest.raises(RuntimeError, match=r"died 3 times before its first check .*invalid device ordinal 99"):
+        Pool("jax:99", 1, 60.0, tmp_path).run([Unit("op_db/add", "float32", (("forward", 1),))], journal)
+    journal.close()
