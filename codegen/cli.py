@@ -131,9 +131,8 @@ def status(
     if kind:
         if kind not in STATUSES:
             raise typer.BadParameter(f"`{kind}`; expected one of {', '.join(STATUSES)}")
-        for item in found.statuses.values():
-            if item.status == kind:
-                _out.print(f"{item.name}  {item.reason}".rstrip())
+        listed = [f"{s.name}  {s.reason}".rstrip() for s in found.statuses.values() if s.status == kind]
+        _out.print("\n".join(listed) or f"0 {kind}")
         return
     table = Table("status", "overloads", "meaning")
     for name, count in _counts(found).items():
