@@ -129,7 +129,7 @@ class PassedNumbers:
     """
 
     scheduled: set[EntryId] = field(default_factory=set)  # other group numbers that a scheduler or the user changes
-    own: set[EntryId] = field(default_factory=set)  # learning rates that the function itself sets
+    own: set[EntryId] = field(default_factory=set)  # group numbers that the function itself sets
     seen: dict[Place, Any] = field(default_factory=dict)  # the values when a program was last traced
     arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments
     entries: set[Place] = field(default_factory=set)  # attributes, dict entries, variables
@@ -138,7 +138,7 @@ class PassedNumbers:
     given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace, by structure
 
     def __bool__(self) -> bool:
-        return bool(self.scheduled or self.own)
+        return bool(self.scheduled or self.own or self.constant)
 
     def among(self, arguments: Sequence[Any]) -> list[int]:
         """The positions of the arguments of a call that are numeric inputs."""
@@ -197,6 +197,7 @@ class PassedNumbers:
         """Add the group numbers of `more`."""
         self.scheduled |= more.scheduled
         self.own |= more.own
+        self.constant |= more.constant
 
 
 def numbers_of(state: StateGraph) -> Iterator[Source]:

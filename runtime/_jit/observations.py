@@ -339,7 +339,7 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
         observations = [Observation(ENTRY, container, key, content[key], name) for key in keys]
         if entries.absent:
             observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
-        if whole and len(keys) == len(content):
+        if whole:
             observations.append(Observation(ENTRY, container, SIZE, len(content), name))
         if whole and not snapshot.table:  # a dict of the program: its order matters
             observations.append(Observation(ORDER, elements, None, (*content,), name))

@@ -59,7 +59,7 @@ class HostScriptRecorder:
         self.state = state
         self.entries: ScriptEntries = []
         self.numbers = GroupNumbers(trace, state, passed, self.entries)
-        self.schedulers = SchedulerSteps(self.entries)
+        self.schedulers = SchedulerSteps(self.entries, state)
         self.symbols: dict[EntryId, Any] = {}  # symbolic numbers put into entries
 
     @contextlib.contextmanager
@@ -86,6 +86,7 @@ class HostScriptRecorder:
             undo.enter_context(batched_numbers())
             undo.enter_context(fused_steps_take_inputs())
             yield
+            self.schedulers.verify()
 
     def finish(self) -> tuple[HostScript, tuple[jax.Array, ...]]:
         """The script, and the placeholder arrays of its numbers in the trace."""
@@ -126,7 +127,8 @@ class HostScriptRecorder:
                 own.add(entry)
         groups = {id(g): g for _, o in self.state.reached.optimizers.values() for g in o.param_groups}
         new = self.schedulers.changed - self.numbers.passed.scheduled
-        return PassedNumbers({(i, k) for i, k in new if k != "lr" and can_be_passed(groups.get(i, {}), k)}, own)
+        scheduled = {(i, k) for i, k in new if k != "lr" and can_be_passed(groups.get(i, {}), k)}
+        return PassedNumbers(scheduled, own, constant={*self.numbers.changed})
 
 
 class GroupNumbers:
@@ -141,7 +143,8 @@ class GroupNumbers:
         self.thread = threading.get_ident()  # the hooks are called on every thread
         self.choices = HostNumbers()
         self.placeholders: list[jax.Array] = []
-        self._originals: list[tuple[dict[str, Any], str, Any]] = []
+        self.changed: set[EntryId] = set()  # the entries that a step sets although they hold inputs
+        self._originals: list[tuple[dict[str, Any], str, Any, Any, int]] = []  # with what replaces them
 
     def substitute(self, optimizer: Any, *_: Any) -> None:
         """Put inputs into the groups of an optimizer that is about to step."""
@@ -152,25 +155,31 @@ class GroupNumbers:
                 continue
             if group.get("capturable") is False and not group.get("fused"):
                 self._set(group, "capturable", True)
-            if isinstance(group["lr"], (int, float)):
+            constant = {key for key in group if (id(group), key) in self.passed.constant}
+            if isinstance(group.get("lr"), (int, float)) and "lr" not in constant:
                 self._set(group, "lr", self._learning_rate(group))
             for key in [k for k in group if (id(group), k) in self.passed.scheduled]:  # the same order on all ranks
+                if key in constant:
+                    continue
                 value = group[key]
+                held = {key: value} if (id(group), key) in self.passed.own else group
                 if isinstance(value, tuple):
-                    self._set(group, key, tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value))))
+                    self._set(group, key, tuple(self._symbol(GroupNumber(held, key, i)) for i in range(len(value))))
                 else:
-                    self._set(group, key, self._symbol(GroupNumber(group, key)))
+                    self._set(group, key, self._symbol(GroupNumber(held, key)))
 
     def restore(self, *_: Any) -> None:
         """Restore the numbers."""
         if threading.get_ident() != self.thread:
             return
         while self._originals:
-            group, key, value = self._originals.pop()
+            group, key, value, given, version = self._originals.pop()
+            if group.get(key) is not given or getattr(given, "_version", 0) != version:  # the step or its hook set it
+                self.changed.add((id(group), key))
             group[key] = value
 
     def _set(self, group: dict[str, Any], key: str, value: Any) -> None:
-        self._originals.append((group, key, group[key]))
+        self._originals.append((group, key, group[key], value, getattr(value, "_version", 0)))
         group[key] = value
 
     def _learning_rate(self, group: dict[str, Any]) -> Any:
@@ -218,9 +227,11 @@ class GroupNumbers:
 class SchedulerSteps:
     """Records the steps of learning rate schedulers and what they change."""
 
-    def __init__(self, entries: ScriptEntries) -> None:
+    def __init__(self, entries: ScriptEntries, state: StateGraph) -> None:
         """`entries` is the script to which the steps are appended."""
         self.entries = entries
+        self._schedulers = [*state.reached.schedulers.values()]
+        self._epochs = self._now()
         self.changed: set[EntryId] = set()
         self.left: dict[EntryId, Any] = {}  # the values that schedulers left in group entries
         self._stepping = False
@@ -232,12 +243,14 @@ class SchedulerSteps:
         def record(*args: Any, **kwargs: Any) -> Any:
             if self._stepping:  # a composite scheduler steps its parts itself
                 return step(*args, **kwargs)
+            self.verify()
             before = [dict(g) for g in groups]
             self._stepping = True
             try:
                 result = step(*args, **kwargs)
             finally:
                 self._stepping = False
+            self._epochs = self._now()
             self.entries.append(HostCall(step, args, kwargs))
             for old, group in zip(before, groups, strict=True):
                 changed = {k for k, v in group.items() if k not in old or not same_value(old[k], v)}
@@ -246,6 +259,18 @@ class SchedulerSteps:
             return result
 
         return record
+
+    def _now(self) -> list[Any]:
+        return [vars(scheduler).get("last_epoch") for _, scheduler in self._schedulers]
+
+    def verify(self) -> None:
+        """Raise TraceError if a scheduler has stepped without a record, by a method that was looked up before."""
+        for (path, _), old, new in zip(self._schedulers, self._epochs, self._now(), strict=True):
+            if old != new:
+                raise TraceError(
+                    f"a compiled function steps {path} other than by {path}.step(), which its program would not do "
+                    "again; call that, and keep no reference to the method"
+                )
 
 
 def _step_or_not(optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:

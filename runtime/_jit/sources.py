@@ -156,7 +156,8 @@ def entry_path(path: str, container: Any, key: Any) -> str:
         isinstance(container, dict) and not path.isidentifier() and not isinstance(key, str)
     ):
         return f"{path}[{text_of(key)}]"
-    return f"{path}.{key}" if path else str(key)
+    name = key if isinstance(key, str) else text_of(key)
+    return f"{path}.{name}" if path else name
 
 
 def text_of(key: Any) -> str:

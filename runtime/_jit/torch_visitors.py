@@ -61,10 +61,10 @@ def visit_optimizer(graph: StateGraph, node: StateNode) -> None:
     """Follow an optimizer's groups, state and hooks, and the attributes that a class of the program adds."""
     optimizer: Optimizer = node.value
     graph.reached.optimizers[id(optimizer)] = node.path, optimizer
-    own = set(optimizer.__dict__) - _OPTIMIZER if may_hold_state(module_of(type(optimizer))) else set()
+    own = set(optimizer.__dict__) - _OPTIMIZER | {"defaults"} if may_hold_state(module_of(type(optimizer))) else set()
     keys = dict.fromkeys(("state", "param_groups", *_STEP_HOOKS, *sorted(own)))
     node.follow(node.hold(optimizer.__dict__, keys=keys))
-    graph.tables.update(map(id, (optimizer.state, *optimizer.param_groups)))
+    graph.tables.update(map(id, (optimizer.state, vars(optimizer).get("defaults"), *optimizer.param_groups)))
 
 
 def visit_scheduler(graph: StateGraph, node: StateNode) -> None:

@@ -308,3 +308,114 @@ def test_bias_corrections_are_as_exact_as_float32(beta2: float, count: int, monk
         (tenax.jit(optimizer.step) if device == "jax" else optimizer.step)()
         news[device] = weight.detach().cpu().float()
     close(news["jax"], news["cpu"])
+
+
+class Counting(torch.optim.Optimizer):
+    """An optimizer of a program, which keeps numbers in its groups and defaults."""
+
+    def __init__(self, params: Any) -> None:
+        super().__init__(params, {"scale": 1.0})
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        self.defaults["scale"] *= 0.5
+        for group in self.param_groups:
+            group["k"] = group.get("k", 0) + 1
+            group["word"] = "x" * group["k"]
+            for p in group["params"]:
+                p.add_(p.grad, alpha=self.defaults["scale"] / len(group["word"]))
+
+
+def scaled(key: str, late: bool) -> Any:
+    """Change an entry of the only group, before or after each step."""
+
+    def change(optimizer: Any, *_: Any) -> None:
+        group = optimizer.param_groups[0]
+        value = group[key]
+        group[key] = tuple(0.9 * v for v in value) if isinstance(value, tuple) else 0.9 * value
+
+    return change, late
+
+
+OWN_ENTRIES: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "decay before": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", False)),
+    "decay after": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", True)),
+    "momentum": ("SGD", {"lr": 0.1, "momentum": 0.5}, scaled("momentum", True)),
+    "betas": ("Adam", {"lr": 0.1}, scaled("betas", True)),
+}
+
+
+def assert_same_course(make: Any, changes: Any, hook: str = "") -> None:
+    """Six calls of a compiled step that changes its optimizer have the parameters and groups of CPU torch."""
+    found = []
+    for device in ("cpu", "jax"):
+        p = nn.Parameter(torch.ones(2, device=device))
+        optimizer = make([p])
+        change, late = changes or ((lambda *_: None), False)
+        if hook:
+            getattr(optimizer, hook)(change)
+
+        def step(p: Any = p, optimizer: Any = optimizer, change: Any = change, late: bool = late) -> None:
+            if not hook and not late:
+                change(optimizer)
+            optimizer.zero_grad()
+            p.square().sum().backward()
+            optimizer.step()
+            if not hook and late:
+                change(optimizer)
+
+        run = step if device == "cpu" else tenax.jit(step)
+        course = []
+        for _ in range(6):
+            run()
+            group = optimizer.param_groups[0].items()
+            course.append((p.tolist(), {k: v for k, v in group if k not in ("params", "capturable")}))
+        found.append(course)
+    for (values, group), (expected, reference) in zip(found[1], found[0], strict=True):
+        close(torch.tensor(values), torch.tensor(expected), COMPOSED)
+        assert group == reference
+
+
+@pytest.mark.parametrize("name", OWN_ENTRIES)
+def test_entries_that_the_step_changes_itself_are_changed_by_each_call(name: str) -> None:
+    kind, options, changes = OWN_ENTRIES[name]
+    assert_same_course(lambda params: getattr(torch.optim, kind)(params, **options), changes)
+
+
+@pytest.mark.parametrize("hook", ["register_step_pre_hook", "register_step_post_hook"])
+@pytest.mark.parametrize(("kind", "key"), [("SGD", "weight_decay"), ("SGD", "lr"), ("Adam", "lr")])
+def test_hooks_change_the_groups_in_each_call(kind: str, key: str, hook: str) -> None:
+    options = {"lr": 0.1, "weight_decay": 0.5}
+    assert_same_course(lambda params: getattr(torch.optim, kind)(params, **options), scaled(key, False), hook)
+
+
+def test_an_optimizer_keeps_its_own_numbers() -> None:
+    assert_same_course(Counting, None)
+
+
+def test_a_scheduler_steps_by_its_name() -> None:
+    p = nn.Parameter(torch.ones(2, device="jax"))
+    optimizer = torch.optim.SGD([p], lr=0.1, momentum=0.9)
+    tick = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20).step
+
+    @tenax.jit
+    def step() -> None:
+        p.grad = torch.ones_like(p)
+        optimizer.step()
+        tick()
+
+    with pytest.raises(TraceError, match=r"other than by .*\.step\(\)"):
+        step()
+
+
+def test_a_dict_has_parameters_as_keys() -> None:
+    p = nn.Parameter(torch.ones(2, device="jax"))
+    averages = {p: torch.zeros(2, device="jax")}
+
+    @tenax.jit
+    def step() -> None:
+        averages[p] = averages[p] * 0.5 + p.detach()
+
+    for expected in (1.0, 1.5, 1.75):
+        step()
+        assert averages[p].tolist() == [expected] * 2
