@@ -104,6 +104,15 @@ class HostScript:
                 numbers.append(entry.value(arguments))
         return numbers
 
+    def needed(self) -> tuple[list[int], list[Source]]:
+        """The positions of the arguments, and the entries, on whose values the program depends."""
+        places, entries = self.choices.needed_inputs(), (e for e in self.entries if not isinstance(e, HostCall))
+        numbers = [number for i, number in enumerate(entries) if i in places]
+        return (
+            [number.position for number in numbers if isinstance(number, ArgumentNumber)],
+            [number.source for number in numbers if isinstance(number, EntryNumber)],
+        )
+
     def relocated(self, containers: Mapping[int, Fetch]) -> HostScript:
         """The same script with numbers in containers that each call fetches; `containers` maps ids of the run's
         containers."""

@@ -46,7 +46,7 @@ from .lines import locate, name_of
 from .mesh_state import join_mesh
 from .optimizer_state import OptimizerStateInit, separate_unequal
 from .placed import place, placing_results
-from .sources import given_attributes, is_plain, plain_key
+from .sources import content_at, given_attributes, is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach_call
 from .wrappers import is_wrapper
@@ -231,15 +231,18 @@ class CompiledFunction:
             step = trace_step(function, args, kwargs, inner, replaced, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
-            if any(passed) and isinstance(error, Exception):  # it may need the value of a number
-                self.numbers.hold_constant(*passed)
+            if any(passed) and isinstance(error, Exception):  # it may need the value of a number, such as a size
+                integers = (
+                    [i for i in passed[0] if type(arguments[i]) is int],
+                    [source for source in passed[1] if type(content_at(source)) is int],
+                )
+                self.numbers.hold_constant(*(integers if any(integers) else passed))
                 return self.compiled_step(args, kwargs, arguments, earlier)
             if replaced and (explained := written_argument(error)):
                 raise explained from error
             raise
         self.numbers.update(step.numbers)
-        if step.inputs.script.choices.needs_values():
-            self.numbers.hold_constant(*passed)
+        self.numbers.hold_constant(*step.inputs.script.needed())
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number

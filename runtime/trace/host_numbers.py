@@ -66,9 +66,11 @@ class HostNumbers:
         self.read.append(number)
         return number.value
 
-    def needs_values(self) -> bool:
-        """Whether the program depends on the value of a number, and not only on decisions."""
-        return any(not isinstance(number.value, bool) for number in self.read)
+    def needed_inputs(self) -> set[int]:
+        """The inputs on whose values the program depends, and not only on decisions."""
+        numbers = [number for number in self.read if not isinstance(number.value, bool)]
+        numbers += [operand for i in self._needed((), numbers) for operand in self.steps[i].operands]
+        return {number.place for number in numbers if number.place is not None and number.place >= 0}
 
     def hold(self, inputs: Sequence[float]) -> bool:
         """Whether the program of the run is valid for other inputs."""

@@ -378,3 +378,20 @@ def test_a_number_that_a_program_reads_may_be_nan_or_have_a_sign(numbers: tuple[
     compiled, x = tenax.jit(replaced), given()
     for holder.number in numbers:
         close(compiled(x), replaced(x.cpu()), nan=True)
+
+
+def test_a_number_stays_an_input_beside_one_whose_value_is_needed() -> None:
+    compiled = tenax.jit(lambda x, size, beta: (x * beta).expand(size, 2))
+    counts = {"place": 0, "steps": 0}
+
+    @tenax.jit
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        counts["place"] = (counts["place"] + 1) % 3
+        counts["steps"] += 1
+        return x * len("x" * counts["place"]) + counts["steps"]
+
+    one = torch.ones(2, device="jax")
+    for i in range(12):
+        close(compiled(one, 1 + i % 3, i / 7), torch.full((1 + i % 3, 2), i / 7), ROUNDED)
+        assert counted(one).tolist() == [(i + 1) % 3 + i + 1] * 2
+    assert len(compiled.history) <= 6 and len(counted.history) <= 6
