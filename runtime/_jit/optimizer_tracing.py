@@ -174,12 +174,12 @@ class GroupNumbers:
             return
         while self._originals:
             group, key, value, given, version = self._originals.pop()
-            if group.get(key) is not given or getattr(given, "_version", 0) != version:  # the step or its hook set it
+            if group.get(key) is not given or _writes(given) != version:  # the step or its hook set it
                 self.changed.add((id(group), key))
             group[key] = value
 
     def _set(self, group: dict[str, Any], key: str, value: Any) -> None:
-        self._originals.append((group, key, group[key], value, getattr(value, "_version", 0)))
+        self._originals.append((group, key, group[key], value, _writes(value)))
         group[key] = value
 
     def _learning_rate(self, group: dict[str, Any]) -> Any:
@@ -222,6 +222,11 @@ class GroupNumbers:
         if not isinstance(number, GroupNumber):
             self.choices.typed = True
         return array, HostNumber(value, place) if early else None
+
+
+def _writes(value: Any) -> int:
+    """The number of writes to a tensor."""
+    return value._version if isinstance(value, torch.Tensor) else 0
 
 
 class SchedulerSteps:
