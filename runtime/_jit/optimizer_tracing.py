@@ -155,12 +155,10 @@ class GroupNumbers:
                 continue
             if group.get("capturable") is False and not group.get("fused"):
                 self._set(group, "capturable", True)
-            constant = {key for key in group if (id(group), key) in self.passed.constant}
-            if isinstance(group.get("lr"), (int, float)) and "lr" not in constant:
+            scheduled, constant = self.passed.scheduled, self.passed.constant
+            if isinstance(group.get("lr"), (int, float)) and (id(group), "lr") not in constant:
                 self._set(group, "lr", self._learning_rate(group))
-            for key in [k for k in group if (id(group), k) in self.passed.scheduled]:  # the same order on all ranks
-                if key in constant:
-                    continue
+            for key in [k for k in group if (id(group), k) in scheduled - constant]:  # the same order on all ranks
                 value = group[key]
                 held = {key: value} if (id(group), key) in self.passed.own else group
                 if isinstance(value, tuple):
