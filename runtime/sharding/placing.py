@@ -10,6 +10,7 @@ from jax.sharding import Mesh, NamedSharding
 from torch import nn
 
 from ..dispatch.jax_call import call, function_number
+from ..dispatch.opaque_composite import is_traced
 from ..dtypes import numpy_dtype
 from ..storage.avals import aval_of
 from ..storage.cell import Cell
@@ -55,7 +56,7 @@ def shard(x: Any, spec: Any, mesh: Mesh | None = None) -> Any:
     sharding = named_sharding("a tensor", x.shape, spec, mesh)
     if x.device.type == "cpu":
         return _from_host(x, sharding)
-    if x.device.type == NAME and not hasattr(x.untyped_storage(), "cell"):  # without an array: torch traces it
+    if x.device.type == NAME and is_traced([x]):
         return _constrained(x, without_explicit_axes(sharding))
     moved = x if x.requires_grad and x.is_leaf and current_trace() is None else x.clone()
     if not lay_out(moved, sharding):

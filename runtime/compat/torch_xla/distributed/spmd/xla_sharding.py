@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from ....._torch import pytree
+from .....dispatch.opaque_composite import is_traced
 from .....sharding.checks import named_sharding
 from .....sharding.current import automatic
 from .....sharding.placing import shard
@@ -107,7 +108,7 @@ def mark_sharding_with_gradients(
     t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]
 ) -> torch.Tensor:
     """A copy of a tensor that is sharded over a mesh, and so is its gradient, also in graphs that torch traces."""
-    if t.device.type == NAME and not hasattr(t.untyped_storage(), "cell"):
+    if t.device.type == NAME and is_traced([t]):
         return shard(t, _mesh(mesh).sharding(partition_spec))
     result = mark_sharding(t.clone(), mesh, partition_spec)
     if result.requires_grad:
