@@ -85,6 +85,7 @@ class CompiledStep:
         changed = (effect.tensor for effect in step.effects.gradients)
         self.replaced = [leaf for leaf in changed if id(tensor_at(leaf, step.arguments)) in unused]
         self.guard = Guard(observations)
+        self.number = 0  # of its program, among those that the function has made
         self.sharing: list[list[int]] = []  # groups of cells that must share an array
         cells = self.find(arguments)
         if isinstance(cells, str):

@@ -15,8 +15,10 @@ from .jitted import Compilation, compiled_of
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:
-    """Statistics of one program, as XLA reports them; a count that it does not report is None."""
+    """Statistics of one program, as XLA reports them; a count that it does not report is None. Programs are numbered
+    in the order in which they were made; those that were dropped are not listed."""
 
+    number: int
     inputs: int
     outputs: int
     donated: int
@@ -50,12 +52,11 @@ class Explanation:
         times = "once" if traces == 1 else f"{traces} times"
         lines = [f"{self.name}: traced {times}, {programs} program{'s' * (programs != 1)}"]
         for i, trace in enumerate(self.traces, 1):
-            program = "the program is an earlier one" if trace.shared else "a new program"
-            lines.append(f"  trace {i}: {trace.reason} ({trace.seconds:.3f} s; {program})")
-        for i, p in enumerate(self.programs, 1):
+            lines.append(f"  trace {i}: {trace.reason} ({trace.seconds:.3f} s; program {trace.program})")
+        for p in self.programs:
             lines.append(
-                f"  program {i}: {p.equations} equations, {p.hlo_lines} lines of HLO; {p.inputs} inputs, {p.donated} "
-                f"of them donated, {p.outputs} outputs; peak {p.peak_bytes / 2**20:.1f} MiB (arguments "
+                f"  program {p.number}: {p.equations} equations, {p.hlo_lines} lines of HLO; {p.inputs} inputs, "
+                f"{p.donated} of them donated, {p.outputs} outputs; peak {p.peak_bytes / 2**20:.1f} MiB (arguments "
                 f"{p.argument_bytes / 2**20:.1f}, temporaries {p.temporary_bytes / 2**20:.1f}), "
                 f"{_count(p.flops)} flops, {_count(p.bytes_accessed)} bytes accessed"
             )
@@ -100,18 +101,20 @@ def explain(function: Any = None) -> Explanation | LazyExplanation | Totals:
     if function is lazy:
         return explain_lazy()
     compiled = compiled_of(function)
-    jaxprs = {step.forward: step.jaxpr for steps in compiled.programs.values() for step in steps}
+    steps = {step.number: step for steps in compiled.programs.values() for step in steps}
     reports = []
-    for program, jaxpr in jaxprs.items():
+    for number, step in sorted(steps.items()):
+        program = step.forward
         executable: Any = program.compiled
         cost = executable.cost_analysis() or {}
         memory, text = executable.memory_analysis(), executable.as_text()
         reports.append(
             ProgramReport(
+                number=number,
                 inputs=len(program.arguments),
                 outputs=len(executable.out_info),
                 donated=len(program.donated),
-                equations=len(jaxpr.eqns),
+                equations=len(step.jaxpr.eqns),
                 hlo_lines=text.count("\n"),
                 flops=cost.get("flops"),
                 bytes_accessed=cost.get("bytes accessed"),

@@ -89,9 +89,11 @@ class HostScript:
         if self.choices.hold(numbers):
             return ""
         entries = (entry for entry in self.entries if not isinstance(entry, HostCall))
-        seen = zip(entries, self.choices.inputs, numbers, strict=True)
+        checked = self.choices.checked_inputs()
         return "; ".join(
-            f"{_name(entry)} was {old!r} and is {new!r}" for entry, old, new in seen if repr(old) != repr(new)
+            f"{_name(entry)} was {old!r} and is {new!r}"
+            for i, (entry, old, new) in enumerate(zip(entries, self.choices.inputs, numbers, strict=True))
+            if type(old) is not type(new) or (i in checked and repr(old) != repr(new))
         )
 
     def play(self, arguments: Sequence[Any]) -> list[float]:
@@ -138,16 +140,15 @@ class PassedNumbers:
     """
 
     scheduled: set[EntryId] = field(default_factory=set)  # other group numbers that a scheduler or the user changes
-    own: set[EntryId] = field(default_factory=set)  # group numbers that the function itself sets
     seen: dict[Place, Any] = field(default_factory=dict)  # the values when a program was last traced
     arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments
-    entries: set[Place] = field(default_factory=set)  # attributes, dict entries, variables
+    entries: set[Place] = field(default_factory=set)  # attributes, dict entries, variables, group numbers that it sets
     rebound: set[str] = field(default_factory=set)  # paths of entries whose containers each call looks up again
     constant: set[int | Place] = field(default_factory=set)  # numbers whose values programs depend on
     given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace, by structure
 
     def __bool__(self) -> bool:
-        return bool(self.scheduled or self.own or self.constant)
+        return bool(self.scheduled or self.entries or self.constant)
 
     def among(self, arguments: Sequence[Any]) -> list[int]:
         """The positions of the arguments of a call that are numeric inputs."""
@@ -175,14 +176,23 @@ class PassedNumbers:
             self.rebound.add(path)
             self.seen[path] = numbers[path]
 
-    def note_entries(self, state: StateGraph) -> None:
-        """Make numbers inputs if they changed since a program was last traced, such as a step counter."""
-        for source in numbers_of(state):
-            entry, value = self._place(source), content_at(source)
-            if self.seen.setdefault(entry, value) != value:
-                self.seen[entry] = value
-                if entry not in self.constant:
-                    self.entries.add(entry)
+    def note_state(self, state: StateGraph) -> None:
+        """Make numbers inputs if they changed since a program was last traced: group numbers, such as a scheduled
+        momentum, during the optimizer's steps, and others, such as a step counter, from the beginning."""
+        groups = {
+            id(group): group for _, optimizer in state.reached.optimizers.values() for group in optimizer.param_groups
+        }
+        for group in groups.values():
+            passable = [key for key in group if key != "lr" and can_be_passed(group, key)]
+            self.scheduled |= self._changed(((id(group), key), group[key]) for key in passable)
+        others = (s for s in numbers_of(state) if id(s.container) not in groups or type(content_at(s)) is int)
+        self.entries |= self._changed((self._place(s), content_at(s)) for s in others) - self.constant
+
+    def _changed(self, numbers: Iterable[tuple[Any, Any]]) -> set[Any]:
+        """The places of numbers that changed since a program was last traced."""
+        changed = {place: value for place, value in numbers if self.seen.setdefault(place, value) != value}
+        self.seen.update(changed)
+        return {*changed}
 
     def hold_constant(self, positions: Iterable[int], sources: Iterable[Source]) -> None:
         """Make programs depend on the values of some arguments and entries, permanently."""
@@ -191,29 +201,18 @@ class PassedNumbers:
         self.arguments -= self.constant
         self.entries -= self.constant
 
-    def note(self, optimizers: Iterable[Any]) -> None:
-        """Make group numbers inputs if they changed since the last trace, such as a scheduled momentum."""
-        for group in (group for optimizer in optimizers for group in optimizer.param_groups):
-            for key, value in group.items():
-                if key == "lr" or not can_be_passed(group, key):
-                    continue
-                entry = id(group), key
-                if self.seen.setdefault(entry, value) != value:
-                    self.scheduled.add(entry)
-                    self.seen[entry] = value
-
     def update(self, more: PassedNumbers) -> None:
         """Add the group numbers of `more`."""
         self.scheduled |= more.scheduled
-        self.own |= more.own
         self.constant |= more.constant
+        self.entries = (self.entries | more.entries) - self.constant
 
 
 def numbers_of(state: StateGraph) -> Iterator[Source]:
     """The entries of a state whose numbers may be inputs."""
     for snapshot in state.snapshots:
         container = snapshot.container
-        if snapshot.kind or id(container) in state.tables or type(container) not in (dict, types.CellType):
+        if snapshot.kind or type(container) not in (dict, types.CellType):
             continue
         for key, value in snapshot.content.items():
             if is_passable(value):

@@ -68,7 +68,7 @@ class Compilation:
 
     reason: str
     seconds: float
-    shared: bool  # whether an earlier program computes the same, so that XLA compiled nothing
+    program: int  # the number of its program, which may be one that an earlier trace made
 
 
 @dataclass(repr=False)
@@ -177,9 +177,10 @@ class CompiledFunction:
             key = _key(arguments, key[1], self.numbers.arguments)
             cells = step.find(arguments)
             assert isinstance(cells, list)  # checked by the step's constructor
-            shared = any(other.forward is step.forward for other in earlier)
+            same = (other.number for other in earlier if other.forward is step.forward)
+            step.number = next(same, 1 + max((made.program for made in self.history), default=0))
             self.described = CallDescription(*call, self.numbers.arguments)
-            self._record(Compilation(reason, time.perf_counter() - start, shared))
+            self._record(Compilation(reason, time.perf_counter() - start, step.number))
             self.programs.setdefault(key, []).insert(0, step)
             self._drop_oldest()
         return step, cells
@@ -216,8 +217,7 @@ class CompiledFunction:
             _, spec = pytree.tree_flatten((args, kwargs))
             args, kwargs = pytree.tree_unflatten(inner, spec)
         state = reach_call(self.function, arguments)
-        self.numbers.note(optimizer for _, optimizer in state.reached.optimizers.values())
-        self.numbers.note_entries(state)
+        self.numbers.note_state(state)
         passed = self.numbers.among(arguments), self.numbers.within(state)
         if any(passed) and state.asks_types:
             self.numbers.hold_constant(*passed)
@@ -248,8 +248,10 @@ class CompiledFunction:
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number
         # that was not yet an input, leaves user code in backward that may read number inputs, met a mesh that its state
         # was not on, or made equal state unequal.
-        again = created.remove_unused(step.inputs.touched), step.numbers, late, join_mesh(step, inner)
-        if any((*again, separate_unequal(step))):
+        again = created.remove_unused(step.inputs.touched), late, join_mesh(step, inner), separate_unequal(step)
+        if step.numbers:
+            return self.compiled_step(args, kwargs, arguments, earlier)
+        if any(again):
             step = trace_step(
                 function, args, kwargs, inner, replaced, reach_call(self.function, arguments), self.numbers
             )

@@ -115,10 +115,11 @@ class HostScriptRecorder:
             TraceError: the function and a scheduler both set the same number.
         """
         own = set()
-        recomputed = self.recomputed()
+        passed = self.numbers.passed
+        varying = self.recomputed() | (passed.scheduled - passed.entries)
         for source in changed:
             entry = id(source.container), source.key
-            if entry in recomputed and not same_value(self.schedulers.left.get(entry), source.container[source.key]):
+            if entry in varying and not same_value(self.schedulers.left.get(entry), source.container[source.key]):
                 if entry in self.schedulers.changed:
                     raise TraceError(
                         f"a compiled function sets {source.path} itself, which a scheduler moves; "
@@ -126,9 +127,10 @@ class HostScriptRecorder:
                     )
                 own.add(entry)
         groups = {id(g): g for _, o in self.state.reached.optimizers.values() for g in o.param_groups}
-        new = self.schedulers.changed - self.numbers.passed.scheduled
+        new = self.schedulers.changed - passed.scheduled
         scheduled = {(i, k) for i, k in new if k != "lr" and can_be_passed(groups.get(i, {}), k)}
-        return PassedNumbers(scheduled, own, constant={*self.numbers.changed})
+        again = self.numbers.changed & passed.entries
+        return PassedNumbers(scheduled, entries={*own, *(self.numbers.changed - again)}, constant={*again})
 
 
 class GroupNumbers:
@@ -155,12 +157,15 @@ class GroupNumbers:
                 continue
             if group.get("capturable") is False and not group.get("fused"):
                 self._set(group, "capturable", True)
-            scheduled, constant = self.passed.scheduled, self.passed.constant
+            own, constant = self.passed.entries, self.passed.constant
             if isinstance(group.get("lr"), (int, float)) and (id(group), "lr") not in constant:
                 self._set(group, "lr", self._learning_rate(group))
-            for key in [k for k in group if (id(group), k) in scheduled - constant]:  # the same order on all ranks
+            varying = (self.passed.scheduled | own) - constant
+            for key in [k for k in group if (id(group), k) in varying]:  # the same order on all ranks
                 value = group[key]
-                held = {key: value} if (id(group), key) in self.passed.own else group
+                if key == "lr" or not can_be_passed(group, key) or _is_symbolic(value):
+                    continue
+                held = {key: value} if (id(group), key) in own else group
                 if isinstance(value, tuple):
                     self._set(group, key, tuple(self._symbol(GroupNumber(held, key, i)) for i in range(len(value))))
                 else:
@@ -177,18 +182,21 @@ class GroupNumbers:
             group[key] = value
 
     def _set(self, group: dict[str, Any], key: str, value: Any) -> None:
+        if value is group[key]:  # computed by the function
+            return
         self._originals.append((group, key, group[key], value, _writes(value)))
         group[key] = value
 
     def _learning_rate(self, group: dict[str, Any]) -> Any:
         """The learning rate as a tensor if the optimizer accepts one, else as a symbolic number."""
-        own = (id(group), "lr") in self.passed.own or id(group) not in self.groups
-        number = GroupNumber({"lr": group["lr"]} if own else group, "lr")
+        rate = group["lr"]
+        own = (id(group), "lr") in self.passed.entries or id(group) not in self.groups
+        number = GroupNumber({"lr": rate} if own else group, "lr")
         wide = any(p.dtype in (torch.float64, torch.complex128) for p in group["params"])
         dtype = np.float64 if wide else np.float32
         if not (group.get("capturable") or group.get("fused")):
-            return self._symbol(number, dtype=dtype)
-        array, _ = self._input(number, dtype=dtype)
+            return rate if _is_symbolic(rate) else self._symbol(number, dtype=dtype)
+        array = rate.node.array.astype(dtype) if _is_symbolic(rate) else self._input(number, dtype=dtype)[0]
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == NAME)
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
@@ -220,6 +228,11 @@ class GroupNumbers:
         if not isinstance(number, GroupNumber):
             self.choices.typed = True
         return array, HostNumber(value, place) if early else None
+
+
+def _is_symbolic(value: Any) -> bool:
+    """Whether the function computed an entry of a group, a number or a tuple, from numbers that are inputs."""
+    return any(type(x) in SYMBOLIC_TYPES for x in (value if isinstance(value, tuple) else (value,)))
 
 
 def _writes(value: Any) -> int:

@@ -162,4 +162,6 @@ def entry_path(path: str, container: Any, key: Any) -> str:
 
 def text_of(key: Any) -> str:
     """A key as text, for messages."""
+    if isinstance(key, torch.Tensor):
+        return f"{type(key).__name__} of shape {list(key.shape)}"
     return repr(key) if isinstance(key, (str, int)) else type(key).__name__

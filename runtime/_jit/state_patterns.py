@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .container_adapters import SlotAttributes
-from .sources import MISSING, elements_of, methods_of, same_value
+from .sources import MISSING, elements_of, is_plain, methods_of, same_value
 from .tensor_hooks import tables_of
 
 Numbers = dict[int, int]  # the order in which tensors and containers were met, by id
@@ -27,7 +27,10 @@ class SamePattern:
 
     def difference(self, value: Any, seen: Numbers) -> str:
         """How a value differs from the pattern; empty if it matches."""
-        return "" if same_value(self.value, value) else f"{self.path} is another one"
+        if same_value(self.value, value):
+            return ""
+        known = is_plain(self.value) and is_plain(value)
+        return f"{self.path} " + (f"was {self.value!r} and is {value!r}" if known else "is another one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,9 +68,15 @@ class HostNumbers:
 
     def needed_inputs(self) -> set[int]:
         """The inputs on whose values the program depends, and not only on decisions."""
-        numbers = [number for number in self.read if not isinstance(number.value, bool)]
-        numbers += [operand for i in self._needed((), numbers) for operand in self.steps[i].operands]
-        return {number.place for number in numbers if number.place is not None and number.place >= 0}
+        return self._inputs_of((), [number for number in self.read if not isinstance(number.value, bool)])
+
+    def checked_inputs(self) -> set[int]:
+        """The inputs that `hold` depends on."""
+        return self._inputs_of(self.failing, self.read)
+
+    def _inputs_of(self, steps: Iterable[int], numbers: Sequence[HostNumber]) -> set[int]:
+        operands = [operand for i in self._needed(steps, numbers) for operand in self.steps[i].operands]
+        return {n.place for n in (*numbers, *operands) if n.place is not None and n.place >= 0}
 
     def hold(self, inputs: Sequence[float]) -> bool:
         """Whether the program of the run is valid for other inputs."""

@@ -326,6 +326,28 @@ class Counting(torch.optim.Optimizer):
                 p.add_(p.grad, alpha=self.defaults["scale"] / len(group["word"]))
 
 
+class Warming(torch.optim.Optimizer):
+    """An optimizer of a program, which counts its steps in its groups and its state."""
+
+    def __init__(self, params: Any) -> None:
+        super().__init__(params, {"lr": 0.1, "steps": 0})
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            group["steps"] += 1
+            group["lr"] *= 0.9
+            for p in group["params"]:
+                state = self.state[p]
+                if not state:
+                    state["step"], state["average"], state["scale"] = 0, torch.zeros_like(p), 1.0
+                state["step"] += 1
+                state["scale"] *= 0.5
+                state["average"].mul_(0.9).add_(p.grad, alpha=0.1)
+                step = state["average"] / (1 - 0.9 ** state["step"]) + state["scale"]
+                p.add_(step, alpha=-group["lr"] * min(1.0, group["steps"] / 4))
+
+
 def scaled(key: str, late: bool) -> Any:
     """Change an entry of the only group, before or after each step."""
 
@@ -337,17 +359,20 @@ def scaled(key: str, late: bool) -> Any:
     return change, late
 
 
-OWN_ENTRIES: dict[str, tuple[str, dict[str, Any], Any]] = {
-    "decay before": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", False)),
-    "decay after": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", True)),
-    "momentum": ("SGD", {"lr": 0.1, "momentum": 0.5}, scaled("momentum", True)),
-    "betas": ("Adam", {"lr": 0.1}, scaled("betas", True)),
+OWN_ENTRIES: dict[str, tuple[str, dict[str, Any], Any, int]] = {
+    "decay before": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", False), 2),
+    "decay after": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", True), 2),
+    "momentum": ("SGD", {"lr": 0.1, "momentum": 0.5}, scaled("momentum", True), 2),
+    "rate": ("SGD", {"lr": 0.1}, scaled("lr", False), 1),
+    "rate of Adam": ("Adam", {"lr": 0.1}, scaled("lr", True), 1),
+    "betas": ("Adam", {"lr": 0.1}, scaled("betas", True), 6),
 }
 
 
-def assert_same_course(make: Any, changes: Any, hook: str = "") -> None:
-    """Six calls of a compiled step that changes its optimizer have the parameters and groups of CPU torch."""
-    found = []
+def assert_same_course(make: Any, changes: Any, hook: str = "") -> int:
+    """Six calls of a compiled step that changes its optimizer have the parameters and groups of CPU torch. Return how
+    often it was traced."""
+    found, traces = [], 0
     for device in ("cpu", "jax"):
         p = nn.Parameter(torch.ones(2, device=device))
         optimizer = make([p])
@@ -371,15 +396,17 @@ def assert_same_course(make: Any, changes: Any, hook: str = "") -> None:
             group = optimizer.param_groups[0].items()
             course.append((p.tolist(), {k: v for k, v in group if k not in ("params", "capturable")}))
         found.append(course)
+        traces = 0 if device == "cpu" else len(tenax.explain(run).traces)
     for (values, group), (expected, reference) in zip(found[1], found[0], strict=True):
         close(torch.tensor(values), torch.tensor(expected), COMPOSED)
         assert group == reference
+    return traces
 
 
 @pytest.mark.parametrize("name", OWN_ENTRIES)
 def test_entries_that_the_step_changes_itself_are_changed_by_each_call(name: str) -> None:
-    kind, options, changes = OWN_ENTRIES[name]
-    assert_same_course(lambda params: getattr(torch.optim, kind)(params, **options), changes)
+    kind, options, changes, traces = OWN_ENTRIES[name]
+    assert assert_same_course(lambda params: getattr(torch.optim, kind)(params, **options), changes) == traces
 
 
 @pytest.mark.parametrize("hook", ["register_step_pre_hook", "register_step_post_hook"])
@@ -391,6 +418,7 @@ def test_hooks_change_the_groups_in_each_call(kind: str, key: str, hook: str) ->
 
 def test_an_optimizer_keeps_its_own_numbers() -> None:
     assert_same_course(Counting, None)
+    assert assert_same_course(Warming, None) == 4  # at first, with state, with numbers as inputs, after the warm-up
 
 
 def test_a_scheduler_steps_by_its_name() -> None:
