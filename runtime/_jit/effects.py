@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from ..storage.tensors import cell_of
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
-from .outputs import OutputDescriber, OutputTree, holds_tensors, is_device_tensor
+from .outputs import OutputDescriber, OutputTree, holds_tensors
 from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, elements_of, put_at, tensor_at
 
 
@@ -150,19 +149,12 @@ def describe_data(
     """Describe the outside tensors whose `.data` the run replaced; tensors of the run need no description.
 
     Raises:
-        TraceError: such a tensor shares memory with another, or calls could not find it.
+        TraceError: calls could not find such a tensor.
     """
     effects = []
     known = {id(t): t for t in reached}
-    sharing = Counter(cell_of(t) for t in known.values() if is_device_tensor(t) and id(t) not in trace.moved)
-    sharing.update(cell_of(moved.before) for moved in trace.moved.values())
     for tensor, before, line in trace.moved.values():
         if id(tensor) in known:
-            if sharing[cell_of(before)] > 1:
-                raise TraceError(
-                    f"a tensor that shares memory with another gets new data in a compiled function{line}; write into "
-                    "it instead, or clone it outside"
-                )
             effects.append(DataEffect(arguments.get(id(tensor), tensor), describer.describe(tensor.detach())))
         elif cell_of(before) not in trace.born and not has_at_most([tensor], 2):
             raise TraceError(
