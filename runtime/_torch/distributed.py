@@ -28,7 +28,7 @@ def skip_flight_recorder() -> None:
     """Let torch 2.15 attach no flight recorder to groups of these backends: it asks for a backend written in C++."""
     backends: Any = getattr(_dist.distributed_c10d, "_FR_SELF_RECORDING_BACKENDS", None)
     if backends is not None:
-        backends.update(("tenax", "xla"))
+        backends.update(("tenax", "xla", "tpu", "tpu_dist"))
 
 
 def register_group(name: Any, group: Any) -> None:

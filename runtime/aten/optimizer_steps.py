@@ -41,9 +41,12 @@ _SCHEMAS = {
 }
 
 
+for _name, _schema in _SCHEMAS.items():  # once, whichever threads step first
+    library("tenax", "FRAGMENT").define(f"{_name}({_schema}) -> ()")
+
+
 @functools.cache
 def _kernel(name: str) -> ListKernel:
-    library("tenax", "FRAGMENT").define(f"{name}({_SCHEMAS[name]}) -> ()")
     row = Row("kernels.optim", name, form="inplace", no_meta="written for the device")
     return ListKernel(Dispatcher(Signature(f"tenax::{name}", row)))
 

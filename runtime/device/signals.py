@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import patches
-from ..trace.device_guard import lookup_pending
+from ..trace.device_guard import in_lookup
 
 _add_pending_call = ctypes.pythonapi.Py_AddPendingCall
 _add_pending_call.argtypes = [ctypes.c_void_p, ctypes.py_object]
@@ -30,7 +30,7 @@ class _Deferred:
         self.deferring = 0  # handlers being deferred right now: pending calls may run between those instructions too
 
     def __bool__(self) -> bool:
-        if self.deferring:
+        if self.deferring or in_lookup():
             _add_pending_call(_call, self)
         elif self.calls:
             handler, arguments = self.calls.popleft()
@@ -48,7 +48,7 @@ class SignalHandler(NamedTuple):
 
     def __call__(self, number: int, frame: Any) -> Any:
         """Handle or defer a signal."""
-        if not lookup_pending:
+        if not in_lookup():
             return self.handler(number, frame)
         _deferred.deferring += 1
         _deferred.calls.append((self.handler, (number, frame)))

@@ -185,7 +185,8 @@ while interrupts < 100:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, each))
         step()
         armed = False
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ValueError) as error:  # a cache of JAX that compares keys makes one of the other
+        assert "KeyboardInterrupt" in repr(error)
         interrupts += 1
 signal.setitimer(signal.ITIMER_REAL, 0)
 model.zero_grad()
