@@ -45,7 +45,7 @@ from .observations import observe
 from .outputs import NewTensor
 from .rebound_state import ReboundState
 from .restriction import Restriction
-from .sources import TensorSource, tensor_at
+from .sources import TensorSource, given_attributes, tensor_at
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
 from .writes import Writes
@@ -85,6 +85,11 @@ class CompiledStep:
         changed = (effect.tensor for effect in step.effects.gradients)
         self.replaced = [leaf for leaf in changed if id(tensor_at(leaf, step.arguments)) in unused]
         self.guard = Guard(observations)
+        # Calls are told apart by the ids of objects, which no other may get as long as the program exists.
+        tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
+        self.kept = [x for t in tensors for x in given_attributes(t).values()]
+        self.kept += [x for x in arguments if not isinstance(x, torch.Tensor) or x.layout is not torch.strided]
+        self.pinned = any(step.inputs.script.needed())  # whether it is for some values of its inputs only
         self.number = 0  # of its program, among those that the function has made
         self.sharing: list[list[int]] = []  # groups of cells that must share an array
         cells = self.find(arguments)

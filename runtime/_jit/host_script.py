@@ -145,6 +145,7 @@ class PassedNumbers:
     entries: set[Place] = field(default_factory=set)  # attributes, dict entries, variables, group numbers that it sets
     rebound: set[str] = field(default_factory=set)  # paths of entries whose containers each call looks up again
     constant: set[int | Place] = field(default_factory=set)  # numbers whose values programs depend on
+    general: set[int | Place] = field(default_factory=set)  # inputs of a program that does not depend on their values
     given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace, by structure
 
     def __bool__(self) -> bool:
@@ -193,6 +194,16 @@ class PassedNumbers:
         changed = {place: value for place, value in numbers if self.seen.setdefault(place, value) != value}
         self.seen.update(changed)
         return {*changed}
+
+    def settle(
+        self, inputs: tuple[Iterable[int], Iterable[Source]], needed: tuple[Iterable[int], Iterable[Source]]
+    ) -> None:
+        """Make programs depend on the values of inputs that a run needed, unless another run did without."""
+        taken, read = ({*positions, *map(self._place, sources)} for positions, sources in (inputs, needed))
+        self.general |= taken - read
+        self.constant |= read - self.general
+        self.arguments -= self.constant
+        self.entries -= self.constant
 
     def hold_constant(self, positions: Iterable[int], sources: Iterable[Source]) -> None:
         """Make programs depend on the values of some arguments and entries, permanently."""

@@ -181,7 +181,8 @@ class CompiledFunction:
             step.number = next(same, 1 + max((made.program for made in self.history), default=0))
             self.described = CallDescription(*call, self.numbers.arguments)
             self._record(Compilation(reason, time.perf_counter() - start, step.number))
-            self.programs.setdefault(key, []).insert(0, step)
+            programs = self.programs.setdefault(key, [])
+            programs.insert(len(programs) if step.pinned else 0, step)  # programs for more calls come first
             self._drop_oldest()
         return step, cells
 
@@ -242,7 +243,7 @@ class CompiledFunction:
                 raise explained from error
             raise
         self.numbers.update(step.numbers)
-        self.numbers.hold_constant(*step.inputs.script.needed())
+        self.numbers.settle(passed, step.inputs.script.needed())
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number

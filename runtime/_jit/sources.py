@@ -8,12 +8,13 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from .._torch.frames import MARKS
 
 PLAIN_TYPES = (
-    *(int, float, complex, bool, str, bytes, type(None), enum.Enum),
+    *(int, float, complex, bool, str, bytes, type(None), enum.Enum, np.number, np.bool_, range),
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
 )
 SEQUENCES = (list, deque, set)
@@ -132,7 +133,9 @@ def same_value(old: Any, new: Any) -> bool:
 def plain_key(value: Any) -> Any:
     """A plain value as a key: 0.0 and -0.0 differ, and NaN equals itself."""
     kind = value.__class__
-    return repr(value) if kind is complex or (kind is float and (not value or value != value)) else value
+    if kind is complex or (kind is float and (not value or value != value)) or isinstance(value, np.inexact):
+        return repr(value)
+    return value
 
 
 def is_plain(value: Any) -> bool:

@@ -131,12 +131,13 @@ def _number(call: EncodedCall, name: str, slot: Argument, value: Any) -> Any:
     """Encode a number: its type is in the key, and its value is an operand unless it is in the key as well."""
     if is_in_key(name, slot, value):
         call.operands.append(None)
+        value = value.node.guard_float("", 0) if type(value) in SYMBOLIC_TYPES else value
         return StaticValue(value, type(value))
     words = slot.special or ()
     exact = call.wide and not (words and type(value) is int)  # 32 bits hold an int, or it is passed with 64 anyway
     part, operand = encode_number(value, exact or "wide" in words)
     call.operands.append(operand)
-    return (part, value < 0) if "sign" in words and type(value) is not complex else part
+    return (part, bool(value < 0)) if "sign" in words and type(value) is not complex else part
 
 
 def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any, values: Any) -> Operand | None:

@@ -191,7 +191,7 @@ if s{i} != k{i}.shape or {a}.stride() != k{i}.stride:
     k{i} = (k{i}, s{i}, {a}.stride(), {a}.storage_offset())
 """
 _SPECIAL = """
-if {a} in x{i}:
+if {a} is None or (type({a}) in number_types and {a} in x{i}):
     k{i} = type({a}), {a}
     v{i} = None
 else:

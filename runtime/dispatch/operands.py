@@ -18,7 +18,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
-from ..trace.core import SYMBOLIC_TYPES, current_trace, require_known
+from ..trace.core import SYMBOLIC_TYPES, current_trace
 from ..xla.eviction import on_eviction
 
 # How a number is passed. JAX narrows 64-bit scalars to 32 bits, which is exact enough with tensors of at most 32 bits:
@@ -132,8 +132,7 @@ def is_in_key(name: str, slot: Any, value: Any) -> bool:
     if slot.special is None:
         return slot.keyword and type(value) in NUMBER_TYPES and value == slot.default
     if type(value) in SYMBOLIC_TYPES:
-        require_known(value.node.array, f"{name}: {slot.name}")
-        return True
+        return value.node.asks(slot.special.__contains__, f"{name}: {slot.name}") or "cpu" in slot.special
     if value in slot.special or not no_jax_trace() or current_trace() is not None:
         return True
     return "cpu" in slot.special and jax_devices()[0].platform != "cpu"

@@ -97,6 +97,17 @@ class TracedSymNode:
             made.numbers = None
         return made
 
+    def asks(self, condition: Callable[[Any], bool], what: str) -> bool:
+        """Whether the value of `what` meets a condition, on which the run then depends.
+
+        Raises:
+            TraceError: the value is not known.
+        """
+        if self.host is None or self.numbers is None:
+            require_known(self.array, what)
+            return True
+        return bool(self.numbers.ask(self.numbers.compute(condition, (self.host,), bool)))
+
     def maybe_as_int(self) -> None:
         """None: the value is unknown."""
 

@@ -405,7 +405,12 @@ def perturb(x: torch.Tensor, y: torch.Tensor, saved: dict[str, torch.Tensor]) ->
     return result
 
 
-@pytest.mark.parametrize("program", [exchange, perturb])
+def replace(x: torch.Tensor, y: torch.Tensor, saved: dict[str, torch.Tensor]) -> torch.Tensor:
+    x.data = x * 2
+    return y + 1
+
+
+@pytest.mark.parametrize("program", [exchange, perturb, replace])
 @pytest.mark.parametrize("is_argument", [False, True])
 def test_tensors_that_share_memory_get_new_data(program: Any, is_argument: bool) -> None:
     courses = []

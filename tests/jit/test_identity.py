@@ -4,11 +4,13 @@ every call makes new ones."""
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import types
 from collections import Counter, UserDict, deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -253,3 +255,44 @@ def test_an_object_that_cannot_be_copied_may_be_kept() -> None:
     for _ in range(2):
         assert step(ones()).tolist() == [2, 2, 2]
         assert holder.held.tag == 1
+
+
+MADE_FOR_EACH_CALL: dict[str, Callable[[int], Any]] = {
+    "a number of NumPy": np.float32,
+    "an index of NumPy": np.int64,
+    "NaN": lambda n: np.float32("nan") if n % 2 else np.float32(n),
+    "range": lambda n: range(n),
+    "slice": lambda n: slice(n, None),
+    "set": lambda n: frozenset([n]),
+    "duration": datetime.timedelta,
+    "method": lambda n: [n].copy,
+}
+
+
+def value_of(made: Any) -> float:
+    if isinstance(made, slice):
+        return float(made.start)
+    if isinstance(made, datetime.timedelta):
+        return float(made.days)
+    made = made() if callable(made) else made
+    return float(sum(made)) if isinstance(made, (range, frozenset, list)) else float(made)
+
+
+@pytest.mark.parametrize("as_attribute", [False, True])
+@pytest.mark.parametrize("name", MADE_FOR_EACH_CALL)
+def test_an_object_made_for_each_call_is_not_taken_for_an_earlier_one(name: str, as_attribute: bool) -> None:
+    """The object of an earlier call is freed, and the next one may get its address."""
+    make = MADE_FOR_EACH_CALL[name]
+
+    @tenax.jit
+    def step(x: torch.Tensor, made: Any = None) -> torch.Tensor:
+        return x * value_of(x.made if made is None else made)  # type: ignore[attr-defined]
+
+    for n in range(6):
+        x = torch.ones(2, device="jax")
+        if as_attribute:
+            x.made = make(n)  # type: ignore[attr-defined]
+            result = step(x)
+        else:
+            result = step(x, make(n))
+        close(result, torch.full((2,), value_of(make(n))), nan=True)

@@ -395,3 +395,26 @@ def test_a_number_stays_an_input_beside_one_whose_value_is_needed() -> None:
         close(compiled(one, 1 + i % 3, i / 7), torch.full((1 + i % 3, 2), i / 7), ROUNDED)
         assert counted(one).tolist() == [(i + 1) % 3 + i + 1] * 2
     assert len(compiled.history) <= 6 and len(counted.history) <= 6
+
+
+def test_a_number_that_one_branch_needs_stays_an_input(capsys: pytest.CaptureFixture[str]) -> None:
+    @tenax.jit
+    def step(x: torch.Tensor, i: int) -> torch.Tensor:
+        if i % 10 == 9:
+            print(f"{i}")
+        return x * i
+
+    for i in range(40):
+        assert step(torch.ones(2, device="jax"), i).tolist() == [i, i]
+    assert capsys.readouterr().out.split() == ["9", "19", "29", "39"]
+    assert len(tenax.explain(step).traces) == 6  # as a constant, as an input, and for each printed one
+
+
+@pytest.mark.parametrize("power", [torch.pow, lambda x, p: torch._foreach_pow([x], p)[0], lambda x, p: x.norm(p=p)])
+def test_powers_share_a_program(power: Any) -> None:
+    """Other than those with a formula of their own, such as square and square root."""
+    exponents = [0.3, 0.4, 0.6, 2.0, 0.7, 0.5, 0.8, 0.9, 1.3, 1.7]
+    step, x = tenax.jit(power), torch.tensor([0.5, 2.0, 3.0])
+    for p in exponents:
+        close(step(x.to("jax"), p), power(x, p))
+    assert len(tenax.explain(step).traces) <= 4
