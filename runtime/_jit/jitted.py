@@ -49,7 +49,7 @@ from .placed import place, placing_results
 from .sources import content_at, given_attributes, is_plain, plain_key
 from .tracing import trace_step
 from .visitors import reach_call
-from .wrappers import is_wrapper
+from .wrappers import is_distributed, is_wrapper
 
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
@@ -210,9 +210,10 @@ class CompiledFunction:
         inner = [without_history(x) for x in arguments]
         for i, x in enumerate(arguments):
             if isinstance(x, torch.Tensor) and is_wrapper(x):
+                way = "pass x.to_local()" if is_distributed(x) else "pass the tensors that it consists of"
                 raise NotImplementedError(
-                    f"tenax.jit: argument {i} is a {type(x).__name__}; expected plain tensors: pass x.to_local(), and "
-                    "make it one within the function (DTensor.from_local)"
+                    f"tenax.jit: argument {i} is a {type(x).__name__}; expected plain tensors: {way}, and make it one "
+                    "within the function"
                 )
         if replaced := [a for a, b in zip(inner, arguments, strict=True) if a is not b]:
             _, spec = pytree.tree_flatten((args, kwargs))

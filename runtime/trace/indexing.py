@@ -52,6 +52,7 @@ class TracedIndexing(TorchFunctionMode):
             **dict.fromkeys((torch.select, torch.Tensor.select), self.select),
             **dict.fromkeys((torch.narrow, torch.Tensor.narrow), self.narrow),
             torch.Tensor.item: item,
+            torch.Tensor.__format__: lambda x, spec: format(item(x), spec) if spec and not x.dim() else NotImplemented,
             **REFUSING,
             **replaced,
         }

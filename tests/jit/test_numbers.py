@@ -116,3 +116,14 @@ def test_a_program_does_not_depend_on_the_numbers_that_eager_code_has_used() -> 
     settings["unused"] = "b"
     scaled(x)
     assert [trace.program for trace in compiled_of(scaled).history] == [1, 1]
+
+
+@pytest.mark.parametrize("shown", [lambda x: f"{x:.3f}", lambda x: f"{x.item():.3f}"])
+def test_a_value_that_a_format_needs_is_named_with_its_line(shown: Any) -> None:
+    with pytest.raises(TraceError, match=r"not known while .*test_numbers\.py:\d+"):
+        tenax.jit(lambda x: (shown(x.sum()), x)[1])(torch.ones(2, device="jax"))
+
+
+def test_a_tensor_with_dimensions_takes_no_format() -> None:
+    with pytest.raises(TypeError, match=r"unsupported format string passed to Tensor\.__format__"):
+        tenax.jit(lambda x: f"{x:.3f}")(torch.ones(2, device="jax"))
