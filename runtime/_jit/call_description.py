@@ -95,6 +95,9 @@ class CallDescription:
 
 def changed(name: str, old: str, new: str) -> str:
     """What a value was and is, as text; of long ones only the part that differs."""
+    kind, address, _ = old.partition(" at 0x")
+    if kind.startswith("<") and new.startswith(f"{kind}{address}"):
+        return f"{name} is another {kind[1:]}"
     if max(len(old), len(new)) > _LONG:
         length = min(len(old), len(new))
         start = max(0, next((i for i in range(length) if old[i] != new[i]), length) - 20)

@@ -116,7 +116,7 @@ class HostScriptRecorder:
         """
         own = set()
         passed = self.numbers.passed
-        varying = self.recomputed() | (passed.scheduled - passed.entries)
+        varying = self.recomputed() | (passed.scheduled - passed.entries - passed.constant)
         for source in changed:
             entry = id(source.container), source.key
             if entry in varying and not same_value(self.schedulers.left.get(entry), source.container[source.key]):
@@ -129,8 +129,8 @@ class HostScriptRecorder:
         groups = {id(g): g for _, o in self.state.reached.optimizers.values() for g in o.param_groups}
         new = self.schedulers.changed - passed.scheduled
         scheduled = {(i, k) for i, k in new if k != "lr" and can_be_passed(groups.get(i, {}), k)}
-        again = self.numbers.changed & passed.entries
-        return PassedNumbers(scheduled, entries={*own, *(self.numbers.changed - again)}, constant={*again})
+        new, again = self.numbers.changed - passed.entries - passed.constant, self.numbers.changed & passed.entries
+        return PassedNumbers(scheduled, entries={*own, *new}, constant={*again})
 
 
 class GroupNumbers:

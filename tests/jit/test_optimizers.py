@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -348,13 +349,13 @@ class Warming(torch.optim.Optimizer):
                 p.add_(step, alpha=-group["lr"] * min(1.0, group["steps"] / 4))
 
 
-def scaled(key: str, late: bool) -> Any:
+def scaled(key: str, late: bool, factor: Callable[[float], float] = lambda value: 0.9) -> Any:
     """Change an entry of the only group, before or after each step."""
 
     def change(optimizer: Any, *_: Any) -> None:
         group = optimizer.param_groups[0]
         value = group[key]
-        group[key] = tuple(0.9 * v for v in value) if isinstance(value, tuple) else 0.9 * value
+        group[key] = tuple(0.9 * v for v in value) if isinstance(value, tuple) else factor(value) * value
 
     return change, late
 
@@ -365,6 +366,8 @@ OWN_ENTRIES: dict[str, tuple[str, dict[str, Any], Any, int]] = {
     "momentum": ("SGD", {"lr": 0.1, "momentum": 0.5}, scaled("momentum", True), 2),
     "rate": ("SGD", {"lr": 0.1}, scaled("lr", False), 1),
     "rate of Adam": ("Adam", {"lr": 0.1}, scaled("lr", True), 1),
+    "rate by its value": ("SGD", {"lr": 0.1}, scaled("lr", False, math.cos), 6),
+    "decay by its value": ("SGD", {"lr": 0.1, "weight_decay": 0.5}, scaled("weight_decay", True, math.cos), 6),
     "betas": ("Adam", {"lr": 0.1}, scaled("betas", True), 6),
 }
 
