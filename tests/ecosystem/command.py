@@ -9,19 +9,17 @@ from typing import Any
 from tests.ecosystem.page import PAGE, environment, page
 
 
-def parser(module: str, doc: str | None, only: str, keep: bool = True) -> argparse.ArgumentParser:
-    """A parser with `--only`, and `--write` where results are kept.
+def parser(module: str, doc: str | None, only: str) -> argparse.ArgumentParser:
+    """A parser with `--only` and `--write`.
 
     Args:
         module: the name of the program.
         doc: its docstring, of which the first line is shown.
         only: the help of `--only`.
-        keep: whether results are kept.
     """
     made = argparse.ArgumentParser(prog=f"python -m {module}", description=(doc or "").splitlines()[0])
     made.add_argument("--only", default="", help=only)
-    if keep:
-        made.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
+    made.add_argument("--write", action="store_true", help="Keep the results, and write docs/ecosystem.md.")
     return made
 
 

@@ -2,7 +2,7 @@
 
 The forward pass and a training step of each, with heads of 64, in a process of its own that ends after `--limit`
 seconds. The columns are seconds, kernels by name, 64-bit values (without arguments, such as labels) and copies of the
-optimized program. The exit status is 1 if a program does not compile.
+optimized program. The exit status is 1 if a program does not compile that is recorded to compile, or is not recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from rich.table import Table
 
 from tests.ecosystem.architectures import architectures, batch, built, loss
 from tests.ecosystem.command import parser, selected
-from tests.ecosystem.page import ROOT
+from tests.ecosystem.family_page import keep, lost
+from tests.ecosystem.page import PAGE, ROOT, environment, page
 
 PROGRAMS = ("forward", "step")
 _INSTRUCTION = re.compile(r"^ +(?:ROOT )?%\S+ = (.*?) ([\w-]+)\(", re.M)
@@ -123,7 +124,7 @@ def main() -> None:
     """Compile every model, print the table."""
     names = tuple(architectures())
     words = "Select by words of names, with commas between."
-    arguments = parser("tests.ecosystem.families", __doc__, words, keep=False)
+    arguments = parser("tests.ecosystem.families", __doc__, words)
     arguments.add_argument("--target", default="TPU v5e", help="As of tenax.target.")
     arguments.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float32"))
     arguments.add_argument("--length", type=int, default=256, help="Tokens of a text, or patches of an image.")
@@ -134,10 +135,15 @@ def main() -> None:
         one(options.one, options.target, options.dtype, options.length)
         return
     table = Table("model", "program", "s", "kernels", "64-bit values", "copies")
+    key = f"{options.target}, {options.dtype}, {options.length}"
     failed = False
     for name in selected(arguments, names, options.only):
-        for which, found in zip(PROGRAMS, run(name, options), strict=True):
-            failed |= "error" in found
+        programs = run(name, options)
+        failed |= lost(key, name, programs)
+        if options.write:
+            keep(key, name, {each: environment()[each] for each in ("date", "torch", "jax")}, programs)
+            PAGE.write_text(page())
+        for which, found in zip(PROGRAMS, programs, strict=True):
             print(name, which, *cells(found), sep=" | ", flush=True)
             table.add_row(name, which, *cells(found))
     Console().print(table)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.ecosystem import images, model_page, sequences, suite_page  # noqa: F401  (two fill the table of classics)
+from tests.ecosystem import family_page, images, model_page, sequences, suite_page  # noqa: F401  (two fill the table of classics)
 from tests.ecosystem.program import CLASSICS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -136,7 +136,7 @@ def page() -> str:
     for row in found["rows"]:
         if row.library in CLASSICS:
             lines.append(line(row.library, CLASSICS[row.library], row.result, row.digits, row.seconds))
-    return "\n".join([*lines, "", model_page.section(), suite_page.section()])
+    return "\n".join([*lines, "", model_page.section(), family_page.section(), suite_page.section()])
 
 
 def line(*cells: str | int | None) -> str:

@@ -13,7 +13,7 @@ import torch
 
 from tenax.planning.targets import library
 from tests.ecosystem import __main__ as command
-from tests.ecosystem import families, model_page, models, programs, suite_page, suites, trainers  # noqa: F401
+from tests.ecosystem import families, family_page, model_page, models, programs, suite_page, suites, trainers  # noqa: F401
 from tests.ecosystem.__main__ import SUITES, import_error
 from tests.ecosystem.page import PAGE, PROGRAMS, ROOT, UNIMPORTABLE, environment, page, read
 from tests.ecosystem.program import CLASSICS, difference
@@ -67,6 +67,17 @@ def test_a_model_compiles_for_a_device_that_need_not_exist(capsys: pytest.Captur
     forward, step = map(json.loads, capsys.readouterr().out.splitlines())
     assert (forward["kernels"], step["kernels"]) == ({"attention": 2}, {"attention": 6})
     assert forward["wide"] == step["wide"] == {}
+
+
+def test_a_program_that_compiled_and_does_not_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(family_page, "RESULTS", tmp_path / "families.jsonl")
+    family_page.RESULTS.touch()
+    compiles, fails = {"seconds": 1.0}, {"error": "TraceError: no"}
+    family_page.keep("run", "model", {"jax": "1.0"}, [compiles, fails])
+    assert not family_page.lost("run", "model", [compiles, fails])
+    assert family_page.lost("run", "model", [fails, fails])
+    assert family_page.lost("run", "another model", [compiles, fails])
+    assert "| model | 1 / -; TraceError |" in family_page.section()
 
 
 def test_every_failure_of_a_suite_is_explained() -> None:
