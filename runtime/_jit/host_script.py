@@ -142,7 +142,7 @@ class PassedNumbers:
     scheduled: set[EntryId] = field(default_factory=set)  # other group numbers that a scheduler or the user changes
     seen: dict[Place, Any] = field(default_factory=dict)  # the values when a program was last traced
     arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments
-    entries: set[Place] = field(default_factory=set)  # attributes, dict entries, variables, group numbers that it sets
+    entries: set[Place] = field(default_factory=set)  # of attributes, dicts, variables; group numbers that steps set
     rebound: set[str] = field(default_factory=set)  # paths of entries whose containers each call looks up again
     constant: set[int | Place] = field(default_factory=set)  # numbers whose values programs depend on
     general: set[int | Place] = field(default_factory=set)  # inputs of a program that does not depend on their values
@@ -201,14 +201,14 @@ class PassedNumbers:
         """Make programs depend on the values of inputs that a run needed, unless another run did without."""
         taken, read = ({*positions, *map(self._place, sources)} for positions, sources in (inputs, needed))
         self.general |= taken - read
-        self.constant |= read - self.general
-        self.arguments -= self.constant
-        self.entries -= self.constant
+        self._hold(read - self.general)
 
     def hold_constant(self, positions: Iterable[int], sources: Iterable[Source]) -> None:
         """Make programs depend on the values of some arguments and entries, permanently."""
-        self.constant.update(positions)
-        self.constant.update(map(self._place, sources))
+        self._hold({*positions, *map(self._place, sources)})
+
+    def _hold(self, places: set[int | Place]) -> None:
+        self.constant |= places
         self.arguments -= self.constant
         self.entries -= self.constant
 
