@@ -389,48 +389,6 @@ def test_versions_count_writes_whose_result_is_not_kept(write: Any, counts: bool
         assert (x._version != before) == counts
 
 
-def exchange(x: torch.Tensor, y: torch.Tensor, saved: dict[str, torch.Tensor]) -> torch.Tensor:
-    x.add_(1)
-    before = x.data
-    x.data = y.data.repeat(2)
-    y.data = before[:2]
-    return x * y.sum()
-
-
-def perturb(x: torch.Tensor, y: torch.Tensor, saved: dict[str, torch.Tensor]) -> torch.Tensor:
-    """What optimizers that look ahead do: from the second call on, `saved` shares the memory of `x`."""
-    saved["x"] = x.data.clone()
-    result = x.mul_(3) * y.sum()
-    x.data = saved["x"]
-    return result
-
-
-def replace(x: torch.Tensor, y: torch.Tensor, saved: dict[str, torch.Tensor]) -> torch.Tensor:
-    x.data = x * 2
-    return y + 1
-
-
-@pytest.mark.parametrize("program", [exchange, perturb, replace])
-@pytest.mark.parametrize("is_argument", [False, True])
-def test_tensors_that_share_memory_get_new_data(program: Any, is_argument: bool) -> None:
-    courses = []
-    for device in ("cpu", "jax"):
-        x = torch.arange(4.0, device=device)
-        y, saved = x[:2], {}
-
-        def step(x: torch.Tensor = x, y: torch.Tensor = y, saved: Any = saved) -> torch.Tensor:
-            return program(x, y, saved)
-
-        run = step if device == "cpu" else tenax.jit(step)
-        course = []
-        for _ in range(4):
-            result = run(x, y) if is_argument else run()
-            y.add_(1)
-            course.append([t.tolist() for t in (result, x, y, *saved.values())])
-        courses.append(course)
-    assert courses[0] == courses[1]
-
-
 def test_a_leaf_that_a_function_freezes_after_use_gets_no_gradient() -> None:
     a, b = (torch.full((2,), n, device="jax", requires_grad=True) for n in (2.0, 3.0))
 
