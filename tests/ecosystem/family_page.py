@@ -41,7 +41,13 @@ def section() -> str:
     """The part of the page: a row for each model, a column for each run."""
     rows = read()
     runs, models = (sorted({key[i] for key in rows}) for i in (0, 1))
-    lines = [HEAD, f"| model | {' | '.join(runs)} |", f"| --- | {' | '.join('---' for _ in runs)} |"]
+    releases = sorted({f"torch {row['torch']} and jax {row['jax']}" for row in rows.values()})
+    lines = [
+        HEAD,
+        f"Recorded with {', '.join(releases)}.\n",
+        f"| model | {' | '.join(runs)} |",
+        f"| --- | {' | '.join('---' for _ in runs)} |",
+    ]
     for model in models:
         cells = (_cell(run, rows.get((run, model), {}).get("programs", [])) for run in runs)
         lines.append(f"| {model} | {' | '.join(cells)} |")

@@ -73,7 +73,7 @@ def test_a_program_that_compiled_and_does_not_is_a_failure(monkeypatch: pytest.M
     monkeypatch.setattr(family_page, "RESULTS", tmp_path / "families.jsonl")
     family_page.RESULTS.touch()
     compiles, fails = {"seconds": 1.0}, {"error": "TraceError: no"}
-    family_page.keep("run", "model", {"jax": "1.0"}, [compiles, fails])
+    family_page.keep("run", "model", {"torch": "1.0", "jax": "1.0"}, [compiles, fails])
     assert not family_page.lost("run", "model", [compiles, fails])
     assert family_page.lost("run", "model", [fails, fails])
     assert family_page.lost("run", "another model", [compiles, fails])
