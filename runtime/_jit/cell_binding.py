@@ -47,6 +47,18 @@ class RebindSlot:
         same = covers_array(tensor, cell) if self.whole else TensorSpec.of(tensor) == self.spec
         return cell if same else None
 
+    def mismatch(self, arguments: Sequence[Any]) -> str:
+        """Why `cell` found none."""
+        try:
+            tensor = self.fetch(arguments)
+        except (AttributeError, KeyError, IndexError, ValueError):
+            return f"{self.path} is gone"
+        if isinstance(tensor, torch.Tensor):
+            was, now = (f"{str(t.dtype)[6:]}{[*t.size]}" for t in (self.spec, TensorSpec.of(tensor)))
+            if was != now:
+                return f"{self.path} was {was} and is {now}"
+        return f"{self.path} is not the tensor that it was, or one like it"
+
 
 @dataclass(slots=True)
 class Slots:
@@ -209,13 +221,15 @@ class CellBinding:
                 return f"argument {i} is no longer a tensor that the function also reaches in another way"
         for slot in self.slots:
             cell = slot.cell(arguments)
-            if cell is None or cell in fixed or cell in others:
-                return f"{slot.path} is not the tensor that it was, or one like it"
+            if cell is None:
+                return slot.mismatch(arguments)
+            if cell in fixed or cell in others:
+                return f"{slot.path} shares memory with another tensor"
             others.add(cell)
             cells.append(cell)
         for slot in self.seen:
             if slot.cell(arguments) is None:
-                return f"{slot.path} is not the tensor that it was, or one like it"
+                return slot.mismatch(arguments)
         for i in self.given:
             cell = arguments[i].untyped_storage().cell
             if cell in fixed or cell in others:

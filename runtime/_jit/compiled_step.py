@@ -7,7 +7,7 @@ nothing else holds them. Every call repeats the changes that the run made in Pyt
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import islice
 from typing import Any
 
@@ -45,7 +45,7 @@ from .observations import observe
 from .outputs import NewTensor
 from .rebound_state import ReboundState
 from .restriction import Restriction
-from .sources import TensorSource, given_attributes, tensor_at
+from .sources import TensorSource, given_attributes, is_told_by_key, tensor_at
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
 from .writes import Writes
@@ -54,11 +54,18 @@ from .writes import Writes
 class CompiledStep:
     """One run of a function, compiled."""
 
-    def __init__(self, step: TracedStep, arguments: list[Any], earlier: Sequence[CompiledStep] = ()) -> None:
+    def __init__(
+        self,
+        step: TracedStep,
+        arguments: list[Any],
+        varying: Container[int] = (),
+        earlier: Sequence[CompiledStep] = (),
+    ) -> None:
         """
         Args:
             step: the run.
             arguments: the leaves of the call's arguments.
+            varying: the positions of arguments that are compared by structure if they are objects.
             earlier: other steps of the function; their programs are reused if they compute the same.
 
         Raises:
@@ -66,7 +73,7 @@ class CompiledStep:
         """
         involved = involved_cells(step)
         restriction, leaves = Restriction(step), changed_tensors(step, set(involved))
-        rebound = ReboundState(step, arguments, restriction, leaves)
+        rebound = ReboundState(step, arguments, varying, restriction, leaves)
         self.effects = step.effects.relocated(rebound.containers)
         self.rebound_numbers = rebound.numbers(step.state)
         slots = find_slots(step, set(involved), leaves, restriction, rebound)
@@ -87,8 +94,9 @@ class CompiledStep:
         self.guard = Guard(observations)
         # Calls are told apart by the ids of objects, which no other may get as long as the program exists.
         tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
+        self.objects = {i: x for i, x in enumerate(arguments) if i not in varying and not is_told_by_key(x)}
         self.kept = [x for t in tensors for x in given_attributes(t).values()]
-        self.kept += [x for x in arguments if not isinstance(x, torch.Tensor) or x.layout is not torch.strided]
+        self.kept += [t for t in tensors if t.layout is not torch.strided]
         self.pinned = any(step.inputs.script.needed())  # whether it is for some values of its inputs only
         self.number = 0  # of its program, among those that the function has made
         self.sharing: list[list[int]] = []  # groups of cells that must share an array

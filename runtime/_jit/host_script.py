@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..trace.host_numbers import HostNumbers
-from .sources import Fetch, Source, content_at, entry_path
+from .sources import Fetch, Source, content_at, entry_path, is_told_by_key
 from .state_graph import StateGraph
+from .state_patterns import is_batch, may_have_pattern
 from .wrappers import is_distributed, is_wrapper
 
 EntryId = tuple[int, Any]  # an entry of a container: the id of the container, and the key
@@ -141,7 +142,7 @@ class PassedNumbers:
 
     scheduled: set[EntryId] = field(default_factory=set)  # other group numbers that a scheduler or the user changes
     seen: dict[Place, Any] = field(default_factory=dict)  # the values when a program was last traced
-    arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments
+    arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments, also of objects
     entries: set[Place] = field(default_factory=set)  # of attributes, dicts, variables; group numbers that steps set
     rebound: set[str] = field(default_factory=set)  # paths of entries whose containers each call looks up again
     constant: set[int | Place] = field(default_factory=set)  # numbers whose values programs depend on
@@ -156,12 +157,14 @@ class PassedNumbers:
         return [i for i in sorted(self.arguments) if i < len(arguments) and is_passable(arguments[i])]
 
     def note_arguments(self, structure: Any, arguments: list[Any]) -> None:
-        """Make numbers inputs if they differ from the last trace of a call of this structure."""
-        last = self.given.get(structure)
-        self.given[structure] = [x if is_passable(x) else None for x in arguments]
-        if last is not None:
-            pairs = enumerate(zip(last, arguments, strict=True))
-            self.arguments |= {i for i, (old, new) in pairs if old is not None and old != new} - self.constant
+        """Note in what a call differs from the last trace of a call of this structure: such numbers become inputs, and
+        such objects are compared by structure. Batches are so from the first call."""
+        objects = {i: x for i, x in enumerate(arguments) if not is_told_by_key(x) and may_have_pattern(x)}
+        given = [id(x) if i in objects else x if is_passable(x) else None for i, x in enumerate(arguments)]
+        pairs = enumerate(zip(self.given.get(structure, given), given, strict=True))
+        self.arguments |= {i for i, (old, new) in pairs if old != new} - self.constant
+        self.arguments |= {i for i, x in objects.items() if is_batch(x)}
+        self.given[structure] = given
 
     def within(self, state: StateGraph) -> list[Source]:
         """The entries of a state that are inputs."""

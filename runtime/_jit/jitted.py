@@ -172,7 +172,7 @@ class CompiledFunction:
                 reason = described.difference(self.described) or _OTHER
             self.numbers.note_arguments(_key(arguments, key[1], range(len(arguments))), arguments)
             key = _key(arguments, key[1], self.numbers.arguments)
-            earlier = self.programs.get(key, ())
+            earlier = [*self._drop_unreachable(), *self.programs.get(key, ())]
             step = self.compiled_step(args, kwargs, arguments, earlier)
             key = _key(arguments, key[1], self.numbers.arguments)
             cells = step.find(arguments)
@@ -194,6 +194,12 @@ class CompiledFunction:
         if count >= _MANY and count & (count - 1) == 0:
             message = f"tenax.jit: {self.name} was traced {count} times, now for: {compilation.reason}"
             warnings.warn(message, stacklevel=4)
+
+    def _drop_unreachable(self) -> list[CompiledStep]:
+        """Drop the steps for objects among the arguments that are compared by structure now; return them."""
+        by_structure = self.numbers.arguments
+        keys = [key for key, steps in self.programs.items() if not by_structure.isdisjoint(steps[0].objects)]
+        return [step for key in keys for step in self.programs.pop(key)]
 
     def _drop_oldest(self) -> None:
         """Drop the oldest steps beyond the maximum."""
@@ -257,7 +263,7 @@ class CompiledFunction:
             step = trace_step(
                 function, args, kwargs, inner, replaced, reach_call(self.function, arguments), self.numbers
             )
-        compiled = CompiledStep(step, arguments, earlier)
+        compiled = CompiledStep(step, arguments, self.numbers.arguments, earlier)
         self.numbers.note_rebound(compiled.rebound_numbers)
         return compiled
 
@@ -271,8 +277,8 @@ def _is_tree(value: Any) -> bool:
 
 
 def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
-    """The key by which compiled steps are looked up: the arguments and torch's modes. Numbers at the positions in
-    `passed` are inputs."""
+    """The key by which compiled steps are looked up: the arguments and torch's modes. At the positions in `passed`
+    numbers are inputs, and objects are compared by structure."""
     # After a computation the CPU caches are cold, and each call into torch costs ten times what a microbenchmark shows.
     storages: dict[int, int] = {}
     parts: list[Any] = []
@@ -297,7 +303,7 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
         elif is_plain(leaf):
             parts.append((type(leaf), None if i in passed and is_passable(leaf) else plain_key(leaf)))
         else:
-            parts.append(("object", id(leaf)))
+            parts.append((leaf.__class__, None if i in passed else id(leaf)))
     autocast: tuple[Any, ...] = False, False
     if is_any_autocast_enabled():
         autocast = tuple(torch.is_autocast_enabled(k) and torch.get_autocast_dtype(k) for k in (NAME, "cpu"))

@@ -1,13 +1,14 @@
-"""Rebound state: tensors and containers that each call looks up again, because the run read and replaced them.
+"""Rebound state: tensors and containers that each call looks up again.
 
-An example is `self.cache = [h]`. A program depends on the structure of such state, and each call fetches the tensors
-from their current places. Objects that can also be reached in another way are compared by identity.
+The run read and replaced them, as in `self.cache = [h]`, or they belong to an argument that is another object in each
+call, such as a batch. A program depends on the structure of such state, and each call fetches the tensors from their
+current places. Objects that can also be reached in another way are compared by identity.
 """
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -23,11 +24,13 @@ from .sources import (
     SEQUENCES,
     Fetch,
     Source,
+    argument_path,
     content_at,
     elements_of,
     fetch_element,
     fetch_entry,
     is_plain,
+    is_told_by_key,
     methods_of,
 )
 from .state_graph import Edge, StateGraph, StateNode
@@ -41,6 +44,7 @@ from .state_patterns import (
     TensorPattern,
     is_bare,
     is_container,
+    may_have_pattern,
     option_of,
 )
 from .traced_step import TracedStep
@@ -49,22 +53,36 @@ from .traced_step import TracedStep
 class ReboundState:
     """The tensors and containers of a run that each call looks up again."""
 
-    def __init__(self, step: TracedStep, arguments: Sequence[Any], restriction: Restriction, pinned: set[int]) -> None:
-        """`arguments` are the leaves of the traced call; `pinned` are the ids of tensors that no other can replace,
-        because more than their data matters."""
+    def __init__(
+        self,
+        step: TracedStep,
+        arguments: Sequence[Any],
+        varying: Container[int],
+        restriction: Restriction,
+        pinned: set[int],
+    ) -> None:
+        """
+        Args:
+            step: the run.
+            arguments: the leaves of the traced call.
+            varying: the positions of those that may be another object in another call.
+            restriction: the part of the Python state that the run read.
+            pinned: the ids of tensors that no other can replace, because more than their data matters.
+        """
         self.objects: dict[int, Fetch] = {}  # functions that fetch each container, by the id of the run's container
         self.containers: dict[int, Fetch] = {}  # the same, by the id of the list or `__dict__` that holds the entries
         self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by id, with their paths
         self.entries: set[EntryId] = set()  # entries whose values each call looks up again
-        self.patterns: list[tuple[Fetch, TensorPattern | ContainerPattern]] = []
+        self.patterns: list[tuple[Fetch, Pattern]] = []
         self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same containers with other elements
         self.others: set[int] = set()  # the ids of objects that the run saw and that are the same in every call
         self.arguments: list[int | None] = []  # for each argument, its number among the objects met, or None
         effects = step.effects.entries
         sequences = {id(s.container): s for s, _ in effects if isinstance(s.container, SEQUENCES)}
         others = [(s, step.state.before(s)) for s, _ in effects if not isinstance(s.container, SEQUENCES)]
-        if sequences or any(_may_have_pattern(value) for _, value in others):
-            search = _Search(self, step, restriction, pinned, sequences, others)
+        objects = {i: x for i, x in enumerate(arguments) if i in varying and not is_told_by_key(x)}
+        if sequences or objects or any(may_have_pattern(value) for _, value in others):
+            search = _Search(self, step, restriction, pinned, sequences, others, objects)
             search.run()
             self.arguments = [search.seen.get(id(x)) for x in arguments]
 
@@ -119,11 +137,13 @@ class _Search:
         pinned: set[int],
         sequences: dict[int, Source],
         others: Sequence[tuple[Source, Any]],
+        objects: dict[int, Any],
     ) -> None:
         """`sequences` are the lists, deques and sets that the run changed, by id; `others` are the other changed
-        entries, with their values before the run."""
+        entries, with their values before the run; `objects` are arguments that may be others in another call."""
         self.found, self.step, self.restriction, self.pinned = found, step, restriction, pinned
         self.sequences, self.others = sequences, others
+        self.objects = {argument_path(i): (i, value) for i, value in objects.items()}
         self.changed = {(id(source.container), source.key) for source, _ in others}
         self.passed = step.inputs.script.passed()
         self.fixed: set[int] = set()  # the ids of objects that are the same in every call, and of their containers
@@ -143,7 +163,7 @@ class _Search:
         while True:
             self._add_patterns()
             if not self.escaped:
-                found.others = {i for i in self.fixed & self.restriction.nodes if _may_have_pattern(nodes[i].value)}
+                found.others = {i for i in self.fixed & self.restriction.nodes if may_have_pattern(nodes[i].value)}
                 return
             self._fix(self.escaped)
             self.escaped, self.seen = [], {}
@@ -152,7 +172,9 @@ class _Search:
             found.patterns.clear()
             found.refilled.clear()
 
-    def _is_changed(self, snapshot: StateSnapshot, key: Any) -> bool:
+    def _is_changed(self, snapshot: StateSnapshot | None, key: Any) -> bool:
+        if snapshot is None:
+            return key in self.objects
         container = id(snapshot.container)
         return container in self.sequences or (container, key) in self.changed
 
@@ -179,17 +201,19 @@ class _Search:
                     value
                     for edges in (node.edges, *node.members.values())
                     for snapshot, key, _, value in edges
-                    if snapshot is None or not self._is_changed(snapshot, key)
+                    if not self._is_changed(snapshot, key)
                 ]
 
     # -- patterns ----------------------------------------------------------------------------------------------------
 
     def _add_patterns(self) -> None:
         found = self.found
+        for path, (i, value) in self.objects.items():
+            found.patterns.append((itemgetter(i), self._pattern(value, itemgetter(i), path)))
         for source, value in self.others:
             if id(source.container) not in self.fixed or not self.restriction.observes(source):
                 continue
-            if not _may_have_pattern(value):
+            if not may_have_pattern(value):
                 continue
             fetch = fetch_entry(source)
             pattern = self._pattern(value, fetch, source.path)
@@ -230,7 +254,7 @@ class _Search:
     def _entry(self, container: Any, key: Any, value: Any, fetch: Fetch, path: str) -> Pattern:
         """The pattern of an entry of a container; `fetch` finds the container."""
         if (id(container), key) in self.passed:
-            return NumberPattern()
+            return NumberPattern(path)
         pattern = self._pattern(value, fetch_element(fetch, key, methods_of(container)), path)
         if isinstance(pattern, TensorPattern):
             self.found.entries.add((id(container), key))
@@ -286,11 +310,6 @@ class _Search:
             for name in names:
                 place, attribute = f"{pattern.path}.{name}", container.get(name, MISSING)
                 attributes.attributes[name] = self._entry(container, name, attribute, find, place)
-
-
-def _may_have_pattern(value: Any) -> bool:
-    kinds = (type, types.ModuleType, types.FunctionType, torch.nn.Module)
-    return value is not MISSING and not is_plain(value) and not isinstance(value, kinds)
 
 
 def _constant(value: Any) -> Fetch:

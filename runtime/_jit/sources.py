@@ -146,6 +146,16 @@ def is_plain(value: Any) -> bool:
     )
 
 
+def is_told_by_key(argument: Any) -> bool:
+    """Whether the key of a call tells an argument from others: a tensor or a plain value, not another object."""
+    return isinstance(argument, torch.Tensor) or is_plain(argument)
+
+
+def argument_path(position: int) -> str:
+    """The path of a leaf of the arguments."""
+    return f"argument {position}"
+
+
 def given_attributes(tensor: torch.Tensor) -> dict[str, Any]:
     """The attributes that a program gave to a tensor, without the marks of `torch._dynamo.mark_dynamic` and its kin."""
     return {name: value for name, value in vars(tensor).items() if not name.startswith(MARKS)}

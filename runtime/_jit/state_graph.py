@@ -27,7 +27,7 @@ _MOST = 100_000  # the maximum number of objects that are followed
 # The types of values that refer to nothing else. Objects of their subclasses may.
 _LEAVES = {*PLAIN_TYPES, type(MISSING)}
 Adapter = SlotAttributes | ClassAttributes | ContextVarValue
-Edge = tuple[StateSnapshot | None, Any, str, Any]  # snapshot and key of the entry, or None; then path and value
+Edge = tuple[StateSnapshot | None, Any, str, Any]  # snapshot of the entry, or None; then its key, path and value
 Moment = list[tuple[int | None, Entries]]  # for each snapshot, the version of the dict and the content
 
 
@@ -85,7 +85,7 @@ class StateGraph:
     def __init__(self, visitor_of: Callable[[type], Visitor], roots: dict[str, Any]) -> None:
         """`visitor_of` returns, for a class, the visitor that records the containers of its objects."""
         self.visitor_of = visitor_of
-        self.roots: list[Edge] = [(None, None, path, value) for path, value in roots.items()]
+        self.roots: list[Edge] = [(None, path, path, value) for path, value in roots.items()]
         self.nodes: dict[int, StateNode] = {}
         self.snapshots: list[StateSnapshot] = []
         self.namespaces: dict[int, StateSnapshot] = {}  # of classes, modules and globals, by the id of the container
@@ -113,7 +113,7 @@ class StateGraph:
         self,
         edges_of: Callable[[StateNode], Iterable[Edge]],
         name: Callable[..., None] | None = None,
-        ends_at: Callable[[StateSnapshot, Any], bool] | None = None,
+        ends_at: Callable[[StateSnapshot | None, Any], bool] | None = None,
     ) -> set[str]:
         """Walk the graph from the roots along some edges, and visit new objects.
 
@@ -121,7 +121,7 @@ class StateGraph:
             edges_of: returns the edges of a node that are followed.
             name: called for each entry that code names, with the snapshot of the namespace, the key, the path and
                 the value.
-            ends_at: whether to stop at an entry, given the snapshot and the key.
+            ends_at: whether to stop at an entry, given the snapshot and the key, or at a root, given None and its path.
 
         Returns:
             The attributes that the code of the visited functions names.
@@ -133,7 +133,7 @@ class StateGraph:
         pending = [*self.roots]
         while pending:
             snapshot, key, path, value = pending.pop()
-            if ends_at is not None and snapshot is not None and ends_at(snapshot, key):
+            if ends_at is not None and ends_at(snapshot, key):
                 continue
             if snapshot is not None and snapshot.named:
                 if key not in snapshot.keys:  # type: ignore[operator]

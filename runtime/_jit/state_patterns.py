@@ -5,7 +5,8 @@ A pattern is walked in parallel with the value. Which of the tensors and contain
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+import types
+from collections import UserDict, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,8 @@ from .container_adapters import SlotAttributes
 from .sources import MISSING, elements_of, is_plain, methods_of, same_value
 from .tensor_hooks import tables_of
 
+_TRAINED = torch.nn.Module, torch.optim.Optimizer
+_CODE = type, types.ModuleType, types.FunctionType
 Numbers = dict[int, int]  # the order in which tensors and containers were met, by id
 
 
@@ -36,6 +39,8 @@ class SamePattern:
 @dataclass(frozen=True, slots=True)
 class NumberPattern:
     """A number that each call passes to the program."""
+
+    path: str
 
     def difference(self, value: Any, seen: Numbers) -> str:
         """Always empty: `HostNumbers` decides for which numbers the program is valid."""
@@ -150,6 +155,19 @@ def option_of(value: Any) -> Any:
 def is_bare(tensor: torch.Tensor) -> bool:
     """Whether a tensor has no hooks and no gradient."""
     return not tables_of(tensor) and not (tensor.is_leaf and tensor.grad is not None)
+
+
+def may_have_pattern(value: Any) -> bool:
+    """Whether another object may replace a value: not a module, an optimizer or code, of which more matters."""
+    return value is not MISSING and not is_plain(value) and not isinstance(value, (*_TRAINED, *_CODE))
+
+
+def is_batch(value: Any) -> bool:
+    """Whether an object has the look of a batch: it holds tensors that need no gradient, and nothing that trains."""
+    held = [*(value.__dict__ if hasattr(value, "__dict__") else SlotAttributes(value)).values()]
+    held += value.data.values() if isinstance(value, UserDict) else ()
+    tensors = any(isinstance(x, torch.Tensor) and not x.requires_grad for x in held)
+    return tensors and not any(isinstance(x, _TRAINED) for x in held)
 
 
 def is_container(value: Any) -> bool:

@@ -51,6 +51,7 @@ from .container_visitors import (
 from .host_arrays import C_DATA
 from .library_namespaces import replaced_functions
 from .lines import module_called_by
+from .sources import argument_path
 from .state_graph import StateGraph, Visitor
 from .torch_visitors import visit_module, visit_optimizer, visit_scheduler, visit_tensor
 
@@ -128,5 +129,5 @@ def reach(**roots: Any) -> StateGraph:
 def reach_call(function: Any, leaves: Sequence[Any]) -> StateGraph:
     """The state graph of a function, the object that it is a method of, and the leaves of its arguments."""
     owner = function.__self__ if isinstance(function, types.MethodType) else module_called_by(function)
-    arguments = {f"argument {i}": x for i, x in enumerate(leaves) if not isinstance(x, torch.Tensor)}
+    arguments = {argument_path(i): x for i, x in enumerate(leaves) if not isinstance(x, torch.Tensor)}
     return reach(function=function, self=owner, **arguments)
