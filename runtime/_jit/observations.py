@@ -83,8 +83,8 @@ class Observation(NamedTuple):
 
 def describe_change(observation: Observation, old: Any, new: Any, key: Any = None) -> str:
     """Describe a changed value; `key` selects one of several values."""
-    before, now = _text(old), _text(new)
-    return changed(observation.path(key), before, f"another {type(new).__name__}" if now == before else now)
+    before, now, path = _text(old), _text(new), observation.path(key)
+    return f"{path} is another {type(new).__name__}" if now == before else changed(path, before, now)
 
 
 def _text(value: Any) -> str:

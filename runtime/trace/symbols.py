@@ -281,15 +281,15 @@ def _array(self: Any, *args: Any, **kwargs: Any) -> Any:
     return np.array(self.node._unknown(), *args, **kwargs)
 
 
-def _format(self: Any, spec: str) -> str:
-    """`format(number, spec)`, which needs the value if there is a `spec`."""
-    return format(self.node._unknown(), spec) if spec else str(self)
+def _format(self: Any, spec: str = "") -> str:
+    """The number as text, which needs the value; `repr(number)` does without, for debuggers."""
+    return format(self.node._unknown(), spec)
 
 
 def _subclass(theirs: Any, kind: type) -> Any:
     """The subclass of a symbolic class whose numbers count as a number of Python's."""
     methods = {n: _on_subclasses(m) for n, m in vars(theirs).items() if callable(m) and n != "__init__"}
-    methods |= {"__array_ufunc__": _array_ufunc, "__array__": _array, "__format__": _format}
+    methods |= {"__array_ufunc__": _array_ufunc, "__array__": _array, "__format__": _format, "__str__": _format}
     return type(theirs.__name__, (theirs,), {**methods, "__class__": property(lambda self: kind)})
 
 

@@ -118,7 +118,9 @@ def test_a_program_does_not_depend_on_the_numbers_that_eager_code_has_used() -> 
     assert [trace.program for trace in compiled_of(scaled).history] == [1, 1]
 
 
-@pytest.mark.parametrize("shown", [lambda x: f"{x:.3f}", lambda x: f"{x.item():.3f}"])
+@pytest.mark.parametrize(
+    "shown", [lambda x: f"{x:.3f}", lambda x: f"{x.item():.3f}", lambda x: f"{x.item()}", lambda x: str(x.item())]
+)
 def test_a_value_that_a_format_needs_is_named_with_its_line(shown: Any) -> None:
     with pytest.raises(TraceError, match=r"not known while .*test_numbers\.py:\d+"):
         tenax.jit(lambda x: (shown(x.sum()), x)[1])(torch.ones(2, device="jax"))
