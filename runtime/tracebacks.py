@@ -7,6 +7,7 @@ import functools
 import os
 import types
 from importlib.util import find_spec
+from typing import Any
 
 FULL = os.environ.get("TENAX_TRACEBACK") == "full"
 _PACKAGES = ("tenax", "tenax.generated", "torch", "jax", "jaxlib", "numpy")
@@ -18,6 +19,13 @@ _GENERATED = ("<tenax", "<frozen", "<eval_with_key>", "<__array_function__")  # 
 def is_of_library(file: str) -> bool:
     """Whether code of this file, as tracebacks name it, belongs to tenax or to a library below it."""
     return file.startswith(_library_files())
+
+
+def line_of(equation: Any) -> str:
+    """The innermost line of the user's program that led to an equation of a jaxpr, `file:line`; empty if none did."""
+    traceback = equation.source_info.traceback
+    frames: Any = traceback.frames if traceback else ()
+    return next((f"{f.file_name}:{f.line_num}" for f in frames if not is_of_library(f.file_name)), "")
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from jax.extend.core.primitives import jit_p, slice_p
 
 from .._jax import NamedAxisEffect, traced_as
 from ..trace.ranks import AXIS
-from ..tracebacks import is_of_library
+from ..tracebacks import line_of
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _SLICED = ("start_indices", "limit_indices")
@@ -108,10 +108,8 @@ class Description:
         """Describe an equation with the innermost line of the user's program that led to it."""
         if i >= len(self.equations):
             return "its results"
-        traceback = self.equations[i].source_info.traceback
-        frames: Any = traceback.frames if traceback else ()
-        line = next((f" ({f.file_name}:{f.line_num})" for f in frames if not is_of_library(f.file_name)), "")
-        return self.equations[i].primitive.name + line
+        line = line_of(self.equations[i])
+        return self.equations[i].primitive.name + f" ({line})" * bool(line)
 
 
 def numbers_of(equation: JaxprEqn) -> list[RankNumber]:

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import torch
 from jax.experimental.mesh_utils import create_device_mesh
+from jax.extend.core import Jaxpr
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from .._jit.collectives import Collective, collectives
@@ -24,6 +25,7 @@ from .._torch import pytree
 from ..errors import TraceError
 from ..platforms import made_for
 from ..sharding.rules import Rules
+from ..tracebacks import line_of
 from .products import flops_of_products
 from .report import rows_of_exchanges, size
 from .result import Memory, grouped
@@ -31,6 +33,7 @@ from .stand_ins import StandIns, bytes_of_modules, bytes_of_optimizers
 from .targets import Target, target_of
 
 LOWERED_FOR = {"gpu": "cuda", "tpu": "tpu"}  # as JAX's lowering rules name the platforms
+_SHOWN = 3  # values in the text of an error
 _KERNEL = re.compile(r'custom_call_target="([^"]+)"')
 
 
@@ -102,7 +105,8 @@ def compile_for(
         ValueError: as `tenax.target`; the mesh has another number of devices; a spec does not fit; a tensor on "meta"
             belongs to no module or optimizer; a tensor is on several devices.
         TraceError: as in `tenax.jit`.
-        torch.OutOfMemoryError: the program does not fit into the memory of a device, as its compiler says in bytes.
+        torch.OutOfMemoryError: the program does not fit into the memory of a device, as its compiler says in bytes; the
+            text names the largest values that the program computes, with their lines.
         jax.errors.JaxRuntimeError: the compiler refuses the program.
     """
     found = target_of(target)
@@ -155,6 +159,7 @@ def compiled(
     if target is not None and used.total > target.chip.memory:  # the compiler of GPUs does not look
         raise torch.OutOfMemoryError(
             f"the program needs {size(used.total)} on each device; {target.name} has {size(target.chip.memory)}"
+            + _largest_values(traced.jaxpr)
         )
     return TargetProgram(
         target="" if target is None else target.name,
@@ -189,4 +194,22 @@ def _executable(
     except jax.errors.JaxRuntimeError as error:
         if "RESOURCE_EXHAUSTED" not in str(error):
             raise
-        raise torch.OutOfMemoryError(f"the program does not fit into the memory of a device: {error}") from error
+        text = f"the program does not fit into the memory of a device: {str(error).rstrip('.')}"
+        raise torch.OutOfMemoryError(text + _largest_values(step.jaxpr)) from error
+
+
+def _largest_values(jaxpr: Jaxpr) -> str:
+    """The largest values that a program computes, one for each line of the user's program, as text."""
+    found: dict[str, Any] = {}
+    for equation in jaxpr.eqns:
+        line = line_of(equation)
+        for aval in (variable.aval for variable in equation.outvars):
+            if line not in found or _bytes(aval) > _bytes(found[line]):
+                found[line] = aval
+    largest = sorted(found.items(), key=lambda item: -_bytes(item[1]))[:_SHOWN]
+    shown = (f"{size(_bytes(aval))} {aval.str_short()}" + f" ({line})" * bool(line) for line, aval in largest)
+    return f". The largest values of the whole program: {', '.join(shown)}"
+
+
+def _bytes(aval: Any) -> int:
+    return int(aval.size * aval.dtype.itemsize)
