@@ -274,6 +274,7 @@ class _Search:
             return True
         reached = self.step.state.reached
         special = id(value) in reached.streams or id(value) in reached.arrays or id(value) in reached.caches
+        special = special or isinstance(value, BaseException)  # whose `args` are not among its attributes
         return id(value) in reached.objects and not special and reader_of(value) is None
 
     def _add_elements(self, pattern: ContainerPattern, value: Any, fetch: Fetch) -> None:

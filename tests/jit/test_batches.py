@@ -246,6 +246,10 @@ def also_a_variable() -> Program:
     return step, each([Batch(full(1)), kept[0], kept[1], Batch(full(2)), kept[0]]), kept
 
 
+def exceptions() -> Program:
+    return lambda e: e.args[0] * 2, each([ValueError(full(i)) for i in range(3)]), None
+
+
 def models() -> Program:
     torch.manual_seed(0)
     made = [nn.Linear(2, 2).to("jax") for _ in range(2)]
@@ -276,6 +280,7 @@ PROGRAMS = {
     compared_with_the_last: 3,
     found_in_a_set: 2,
     also_a_variable: 3,
+    exceptions: 3,
     models: 2,
 }
 
