@@ -30,6 +30,7 @@ PREPARATIONS: dict[str, int | None] = {
     "real_part_to_out": 1,
     "refuse_empty_axis": 2,
     "to_device": None,
+    "with_lengths": None,
     "on_named_device": 1,
     "transpose_strided": 1,
     "truth_of_bytes": 1,

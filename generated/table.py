@@ -180,7 +180,12 @@ ROWS: dict[str, Row] = {
     "_convert_indices_from_coo_to_csr.out": Row("kernels.sparse", "_convert_indices_from_coo_to_csr", "out"),
     "_convert_indices_from_csr_to_coo": Row("kernels.sparse", "_convert_indices_from_csr_to_coo"),
     "_convert_indices_from_csr_to_coo.out": Row("kernels.sparse", "_convert_indices_from_csr_to_coo", "out"),
-    "_ctc_loss": Row("generated.loss", "_ctc_loss", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))),
+    "_ctc_loss": Row(
+        "generated.loss",
+        "_ctc_loss",
+        prepare=("with_lengths", "targets", "input_lengths", "target_lengths"),
+        dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
+    ),
     "_ctc_loss.Tensor": Row(
         "generated.loss",
         "_ctc_loss__Tensor",
@@ -195,13 +200,24 @@ ROWS: dict[str, Row] = {
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.out": Row(
-        "generated.loss", "_ctc_loss", "out", dtypes=(("log_probs", "floating"), ("targets", "int32 int64"))
+        "generated.loss",
+        "_ctc_loss",
+        "out",
+        prepare=("with_lengths", "targets", "input_lengths", "target_lengths"),
+        dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
-    "_ctc_loss_backward": Row("kernels.ctc", "_ctc_loss_backward"),
+    "_ctc_loss_backward": Row(
+        "kernels.ctc", "_ctc_loss_backward", prepare=("with_lengths", "targets", "input_lengths", "target_lengths")
+    ),
     "_ctc_loss_backward.Tensor": Row(
         "kernels.ctc", "_ctc_loss_backward", prepare=("to_device", "input_lengths", "target_lengths")
     ),
-    "_ctc_loss_backward.out": Row("kernels.ctc", "_ctc_loss_backward", "out"),
+    "_ctc_loss_backward.out": Row(
+        "kernels.ctc",
+        "_ctc_loss_backward",
+        "out",
+        prepare=("with_lengths", "targets", "input_lengths", "target_lengths"),
+    ),
     "_cummax_helper": Row(
         "generated.scan", "_cummax_helper", "inplace", dtypes=(("self", "bool integral floating"), ("indices", "int64"))
     ),

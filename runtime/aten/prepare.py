@@ -55,6 +55,28 @@ def to_device(signature: Signature, *arguments: str) -> Prepare:
     return prepare
 
 
+def with_lengths(signature: Signature, targets: str, *lengths: str) -> Prepare:
+    """Call the overload for lengths that are tensors, so that they are no part of the program, with a row of labels for
+    each target. The lengths that limit the targets come last."""
+    at, places = signature.names.index(targets), [*map(signature.names.index, lengths)]
+
+    def prepare(values: Values) -> Handled:
+        if "grad" not in signature.names:  # the loss itself, whose Meta kernel checks the lengths
+            signature.op(*[torch.empty_like(v, device="meta") if isinstance(v, torch.Tensor) else v for v in values])
+        labels, sizes = values[at], values[places[-1]]
+        if labels.dim() == 1:  # one target after another
+            ends = torch.tensor(sizes).cumsum(0)
+            rows = (ends - torch.tensor(sizes))[:, None] + torch.arange(max(sizes, default=0))
+            rows = rows.clamp(max=max(0, labels.numel() - 1)).to(labels.device)
+            labels = labels[rows] if labels.numel() else rows
+        labels = labels[:, : max(sizes, default=0)]
+        given = {at: labels, **{i: torch.tensor(values[i], device=values[0].device) for i in places}}
+        overload = getattr(torch.ops.aten, signature.op._schema.name.partition("::")[2]).Tensor
+        return Handled(overload(*[given.get(i, v) for i, v in enumerate(values)]))
+
+    return prepare
+
+
 def transpose_strided(signature: Signature, argument: str) -> Prepare:
     """Transpose a real matrix that is not contiguous.
 
