@@ -13,6 +13,7 @@ import torch
 
 from ..aten.traced_gradients import IN_TRACES
 from ..errors import TraceError
+from ..storage.cell import Cell
 from ..trace.core import user_line
 from ..trace.indexing import TracedIndexing
 from .outputs import is_device_tensor
@@ -25,6 +26,13 @@ _REFUSED = {
     _Tensor.grad_fn.__get__: "reads grad_fn of",
     _Tensor.retains_grad.__get__: "reads retains_grad of",
 }
+
+
+_ASKING = (  # functions that tell where the memory of a tensor is, or read beyond it
+    *(torch.as_strided, _Tensor.as_strided, _Tensor.as_strided_, torch.as_strided_copy, torch.as_strided_scatter),
+    *(_Tensor.storage_offset, _Tensor.data_ptr, _Tensor.untyped_storage, _Tensor.storage, _Tensor.set_),
+    *(_Tensor._base.__get__, _Tensor._is_view),
+)
 
 
 def without_history(leaf: Any) -> Any:
@@ -41,11 +49,19 @@ class TracedFunctions(TracedIndexing):
 
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
         super().__init__(IN_TRACES)
+        self.asked: set[Cell] = set()  # of which the run knows more than the values
+        self.own.update(dict.fromkeys(_ASKING, self.ask))
         self.leaves = {id(leaf): leaf for leaf in leaves}
         if self.leaves:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf
             self.own[_Tensor.requires_grad_] = self.requires_grad_
             self.own.update({function: self._refusing(what) for function, what in _REFUSED.items()})
+
+    def ask(self, x: torch.Tensor, *_: Any, **options: Any) -> Any:
+        """`x.storage_offset()` and the like."""
+        if is_device_tensor(x) and (cell := getattr(x.untyped_storage(), "cell", None)) is not None:
+            self.asked.add(cell)
+        return NotImplemented
 
     def is_leaf(self, x: torch.Tensor, *_: Any) -> Any:
         """`x.is_leaf`."""

@@ -200,7 +200,7 @@ class CellBinding:
             if c in place and c not in given
         ]
         self._fixed_set = set(self.fixed)
-        self._apart: frozenset[int] = frozenset()  # the ids of tensors that no argument may be
+        self.apart: frozenset[int] = frozenset()  # the ids of tensors that no argument may be
         self._same: list[tuple[int, torch.Tensor]] = []  # arguments that are also reached in another way
 
     def tell_apart(self, tensors: Iterable[torch.Tensor], arguments: Sequence[Any]) -> None:
@@ -208,13 +208,13 @@ class CellBinding:
         The tensors must outlive this object."""
         by_id = {id(t): t for t in tensors}
         self._same = [(i, by_id[id(x)]) for i, x in enumerate(arguments) if id(x) in by_id]
-        self._apart = frozenset(by_id) - {id(t) for _, t in self._same}
+        self.apart = frozenset(by_id) - {id(t) for _, t in self._same}
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
         """The cells of a call for which the guard holds, or the reason why the step does not match it."""
         cells, fixed = self.fixed.copy(), self._fixed_set
         others: set[Cell] = set()
-        if self._apart and not self._apart.isdisjoint(map(id, arguments)):
+        if self.apart and not self.apart.isdisjoint(map(id, arguments)):
             return "an argument is a tensor that the function also reaches in another way"
         for i, tensor in self._same:
             if arguments[i] is not tensor:

@@ -91,7 +91,7 @@ class CompiledStep:
         unused = (had | step.reads.cleared) - leaves_of_used_gradients(step, set(involved))
         changed = (effect.tensor for effect in step.effects.gradients)
         self.replaced = [leaf for leaf in changed if id(tensor_at(leaf, step.arguments)) in unused]
-        self.guard = Guard(observations)
+        self.guard, self.shown = Guard(observations), step.outputs.shown
         # Calls are told apart by the ids of objects, which no other may get as long as the program exists.
         tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
         self.objects = {i: x for i, x in enumerate(arguments) if i not in varying and not is_told_by_key(x)}
@@ -173,6 +173,12 @@ class CompiledStep:
         if isinstance(cells, list) and any(len({id(cells[i].content) for i in group}) > 1 for group in self.sharing):
             return "step counts, or other 0-d tensors, no longer share the array that they shared"
         return cells
+
+    def sharing_arguments(self, parts: dict[int, torch.Tensor], cells: list[Cell]) -> set[int]:
+        """The positions of those of `parts`, arguments that copies replace, whose own memory matters: the run changes
+        it, shows it, or reaches it in another way. `cells` are from `find`, for the copies."""
+        others, apart = {*cells}, self.cells.apart
+        return {i for i, t in parts.items() if i in self.shown or cell_of(t) in others or id(t) in apart}
 
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` returned; return the function's result."""

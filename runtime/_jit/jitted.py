@@ -33,10 +33,11 @@ from ..errors import TraceError
 from ..float32_products import float32_products
 from ..storage.cell import Cell
 from ..storage.placement import no_jax_trace
-from ..storage.tensors import NAME, covers_array
+from ..storage.tensors import NAME, cell_of, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
 from .argument_history import without_history, written_argument
+from .argument_parts import copy_of, is_part
 from .call_description import CallDescription
 from .checking import checked_call
 from .compiled_step import CompiledStep
@@ -51,6 +52,7 @@ from .tracing import trace_step
 from .visitors import reach_call
 from .wrappers import is_distributed, is_wrapper
 
+Match = tuple[CompiledStep, list[Cell]]  # a step and the cells of a call that it fits
 _log = logging.getLogger("tenax.jit")
 _tracing = threading.RLock()  # a trace changes and restores Python objects that other threads may see
 _MODES = (
@@ -59,6 +61,7 @@ _MODES = (
     *("the precision of float32 products", "deterministic mode", "the set of overridden operators"),
 )  # in the order of a key
 _OTHER = "arguments of another structure, shape, dtype or value"
+_REASONS = 3  # programs that a reason tells apart, the newest first
 _MANY = 8  # traces of one function; a warning gives the reason at this count and each time it doubles
 
 
@@ -85,6 +88,7 @@ class CompiledFunction:
     history: list[Compilation] = field(default_factory=list)
     numbers: PassedNumbers = field(default_factory=PassedNumbers)
     described: CallDescription | None = None  # the call that was traced last
+    shared: set[int] = field(default_factory=set)  # positions of arguments whose memory matters, not only their values
 
     def __repr__(self) -> str:
         count = len({step.forward for steps in self.programs.values() for step in steps})
@@ -115,17 +119,26 @@ class CompiledFunction:
         arguments, spec = (
             pytree.tree_flatten((args, kwargs)) if kwargs or any(map(_is_tree, args)) else ([*args], len(args))
         )
-        key = _key(arguments, spec, self.numbers.arguments)
-        match = self._find(arguments, key)
+        parts: dict[int, torch.Tensor] = {}
+        key = _key(arguments, spec, self.numbers.arguments, self.shared, parts)
+        match: Match | str | None = self._find(arguments, key)
         if isinstance(match, str):
             try:
-                match = self._trace(args, kwargs, arguments, key)
+                match = self._trace(args, kwargs, arguments, key, parts)
             except Exception as error:
                 if isinstance(error, TraceError):
                     locate(error, self.function)
                 raise shortened(error)  # noqa: B904 (the same one)
+        if match is None or (parts and self._shares(parts, *match)):
+            return self(*args, **kwargs)
         step, cells = match
         return step.call(arguments, cells)
+
+    def _shares(self, parts: dict[int, torch.Tensor], step: CompiledStep, cells: list[Cell]) -> bool:
+        """Whether the memory of arguments that copies replaced matters to a step; if so, none replaces them again."""
+        shared = step.sharing_arguments(parts, cells)
+        self.shared |= shared
+        return bool(shared)
 
     def _checked(self, args: Any, kwargs: Any) -> Any:
         """Call the function and compare the result with eager mode."""
@@ -147,23 +160,28 @@ class CompiledFunction:
         """Bind a compiled method, as functions do."""
         return self if instance is None else types.MethodType(self, instance)
 
-    def _find(self, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]] | str:
+    def _find(self, arguments: list[Any], key: Any) -> Match | str:
         """The compiled step that matches a call, with the cells of the call; or the reason why none does."""
-        reason = ""
+        reasons: list[str] = []
         for step in self.programs.get(key, ()):
             cells = step.find(arguments)
             if isinstance(cells, list):
                 return step, cells
-            reason = reason or cells  # the newest step's reason
-        return reason or (_OTHER if self.programs else "its first call")
+            reasons += [cells] if cells not in reasons else []
+        return "; for another program: ".join(reasons[:_REASONS]) or (_OTHER if self.programs else "its first call")
 
-    def _trace(self, args: Any, kwargs: Any, arguments: list[Any], key: Any) -> tuple[CompiledStep, list[Cell]]:
-        """Trace and compile a step for a call, unless another thread has just done so."""
+    def _trace(
+        self, args: Any, kwargs: Any, arguments: list[Any], key: Any, parts: dict[int, torch.Tensor]
+    ) -> Match | None:
+        """Trace and compile a step for a call, unless another thread has just done so. The result is None if the memory
+        of `parts`, which copies replace, matters."""
         with _tracing:
             match = self._find(arguments, key)
             if not isinstance(match, str):
                 return match
             start = time.perf_counter()
+            if parts:
+                args, kwargs = pytree.tree_unflatten(arguments, pytree.tree_flatten((args, kwargs))[1])
             call = self.function, args, kwargs, dict(zip(_MODES, key[2], strict=True))
             described = CallDescription(*call, self.numbers.arguments)
             names = {f"argument {i}": name for i, name in enumerate(described.leaves)}  # guards know positions alone
@@ -177,6 +195,8 @@ class CompiledFunction:
             key = _key(arguments, key[1], self.numbers.arguments)
             cells = step.find(arguments)
             assert isinstance(cells, list)  # checked by the step's constructor
+            if parts and self._shares(parts, step, cells):
+                return None
             same = (other.number for other in earlier if other.forward is step.forward)
             step.number = next(same, 1 + max((made.program for made in self.history), default=0))
             self.described = CallDescription(*call, self.numbers.arguments)
@@ -276,9 +296,16 @@ def _is_tree(value: Any) -> bool:
     return not isinstance(value, torch.Tensor) and not is_plain(value)
 
 
-def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
+def _key(
+    arguments: list[Any],
+    spec: Any,
+    passed: Container[int],
+    shared: Container[int] = (),
+    copied: dict[int, torch.Tensor] | None = None,
+) -> Any:
     """The key by which compiled steps are looked up: the arguments and torch's modes. At the positions in `passed`
-    numbers are inputs, and objects are compared by structure."""
+    numbers are inputs, and objects are compared by structure. With `copied`, copies replace parts of larger tensors
+    among the arguments, except at the positions in `shared`, and `copied` gets the parts."""
     # After a computation the CPU caches are cold, and each call into torch costs ten times what a microbenchmark shows.
     storages: dict[int, int] = {}
     parts: list[Any] = []
@@ -289,12 +316,17 @@ def _key(arguments: list[Any], spec: Any, passed: Container[int]) -> Any:
             except (AttributeError, RuntimeError):
                 parts.append((leaf.device, leaf.size(), _strides(leaf), leaf.dtype, leaf.requires_grad))
                 continue
-            if (shared := storages.setdefault(id(cell), i)) != i:
-                parts.append(next(j for j in range(shared, i + 1) if arguments[j] is leaf))
+            whole = covers_array(leaf, cell)
+            if not whole and copied is not None and i not in shared and is_part(leaf, cell):
+                copy = copy_of(leaf, copied, arguments)
+                copied[i], arguments[i] = leaf, copy
+                leaf, cell, whole = copy, cell_of(copy), True
+            if (first := storages.setdefault(id(cell), i)) != i:
+                parts.append(next(j for j in range(first, i + 1) if arguments[j] is leaf))
             if leaf.__class__ is not torch.Tensor:
                 parts.append(leaf.__class__)
-            parts.append((cell.aval, shared, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
-            if not covers_array(leaf, cell):
+            parts.append((cell.aval, first, leaf.requires_grad and 1 + leaf.is_leaf, cell.index))
+            if not whole:
                 bits = leaf.is_conj() + 2 * leaf.is_neg()
                 parts.append((leaf.size(), leaf.stride(), leaf.storage_offset(), leaf.dtype, bits))
             if leaf.__dict__:

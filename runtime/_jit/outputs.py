@@ -191,6 +191,7 @@ class OutputDescriber:
         self.copies: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # of aliases that calls cannot make
         self.objects: dict[int, NewObject] = {}
         self.found: dict[int, FoundObject] = {}  # by the id of the object
+        self.itself: set[int] = set()  # the positions of arguments that were described
         self.held: set[int] = set()  # the ids of objects held by objects that are the same in every call
         self.wrappers: dict[int, tuple[torch.Tensor, NewWrapper]] = {}
         self.differentiable: list[tuple[torch.Tensor, NewTensor | AliasOfInput]] = []
@@ -251,6 +252,7 @@ class OutputDescriber:
             return self._object(leaf)
         leaf = without_ended_levels(leaf)
         if id(leaf) in self.scope.arguments:
+            self.itself.add(self.scope.arguments[id(leaf)])
             return ArgumentItself(self.scope.arguments[id(leaf)])
         if is_wrapper(leaf):
             return self._wrapper(leaf)

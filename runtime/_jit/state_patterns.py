@@ -6,7 +6,7 @@ A pattern is walked in parallel with the value. Which of the tensors and contain
 from __future__ import annotations
 
 import types
-from collections import UserDict, defaultdict, deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,9 +163,10 @@ def may_have_pattern(value: Any) -> bool:
 
 
 def is_batch(value: Any) -> bool:
-    """Whether an object has the look of a batch: it holds tensors that need no gradient, and nothing that trains."""
+    """Whether an object has the look of a batch: it holds tensors without gradients, itself or in dicts, and nothing to
+    train."""
     held = [*(value.__dict__ if hasattr(value, "__dict__") else SlotAttributes(value)).values()]
-    held += value.data.values() if isinstance(value, UserDict) else ()
+    held += [x for part in held if isinstance(part, dict) for x in dict.values(part)]
     tensors = any(isinstance(x, torch.Tensor) and not x.requires_grad for x in held)
     return tensors and not any(isinstance(x, _TRAINED) for x in held)
 

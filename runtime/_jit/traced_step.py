@@ -75,6 +75,7 @@ class TracedOutputs:
     count: int  # the number of outputs before those of the backward pass
     found: tuple[FoundObject, ...]  # outside objects among the results and in effects
     held: frozenset[int]  # the ids of outside objects that results hold and that must be the same in every call
+    shown: frozenset[int] = frozenset()  # arguments whose memory the run changed, returned, stored or asked for
 
 
 class BackwardEffect(NamedTuple):

@@ -6,6 +6,7 @@ even if it fails.
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,6 +23,7 @@ from ..float32_products import float32_products
 from ..storage.cell import Cell
 from ..storage.placement import pinned
 from ..storage.spec import TensorSpec
+from ..storage.tensors import cell_of
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
@@ -288,7 +290,12 @@ def _describe(
         index, reads = outputs.device_index, recorders.reads
         backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
         arrays += more
-    return Outcome(outputs, effects, backward, missing), arrays
+    memory = {*trace.written, *(backward.written if backward else ()), *recorders.functions.asked}
+    memory |= {cell_of(tensor) for tensor, _ in describer.aliases.values()}
+    shown = {i for i, x in enumerate(arguments) if is_device_tensor(x) and cell_of(x) in memory} | describer.itself
+    kinds = (effects.data, effects.geometries, effects.gradients, effects.flags)
+    shown.update(source for kind in kinds for source, _ in kind if isinstance(source, int))
+    return Outcome(dataclasses.replace(outputs, shown=frozenset(shown)), effects, backward, missing), arrays
 
 
 def _followers(trace: Trace) -> dict[Cell, Cell]:

@@ -261,7 +261,7 @@ PROGRAMS = {
     reads: 1,
     a_mapping: 1,
     slots: 1,
-    found_dynamically: 2,
+    found_dynamically: 1,
     namespaces_with_numbers: 2,
     nested: 2,
     changes_attributes: 2,

@@ -1,0 +1,28 @@
+"""Arguments that are parts of larger tensors, such as minibatches `data[i : i + 32]` of a data set on the device.
+
+Such a view shares its memory with the rest, so a program for it depends on where it starts. A function that only reads
+it gets a copy instead, and one program serves all parts.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from ..storage.cell import Cell
+
+
+def is_part(tensor: torch.Tensor, cell: Cell) -> bool:
+    """Whether an argument is a contiguous part of an array, at most half of it, which a copy can replace: its memory
+    alone differs."""
+    plain = tensor.__class__ is torch.Tensor and not tensor.requires_grad and not tensor.__dict__
+    small = plain and 2 * tensor.nbytes <= cell.nbytes and cell.aval.sharding is None
+    return small and tensor.is_contiguous() and not tensor.is_neg()
+
+
+def copy_of(tensor: torch.Tensor, parts: dict[int, torch.Tensor], arguments: list[object]) -> torch.Tensor:
+    """A copy of an argument; the same one for an argument that is passed twice, as an earlier one of `parts`."""
+    earlier = next((arguments[i] for i, part in parts.items() if part is tensor), None)
+    if isinstance(earlier, torch.Tensor):
+        return earlier
+    with torch.no_grad():
+        return tensor.clone()
