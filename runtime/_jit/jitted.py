@@ -167,7 +167,8 @@ class CompiledFunction:
             cells = step.find(arguments)
             if isinstance(cells, list):
                 return step, cells
-            reasons += [cells] if cells not in reasons else []
+            place = cells.partition(" was ")[0]
+            reasons += [cells] if not any(reason.startswith(place) for reason in reasons) else []
         return "; for another program: ".join(reasons[:_REASONS]) or (_OTHER if self.programs else "its first call")
 
     def _trace(
@@ -271,6 +272,7 @@ class CompiledFunction:
             raise
         self.numbers.update(step.numbers)
         self.numbers.settle(passed, step.inputs.script.needed())
+        self.numbers.note_idle(state, step.inputs.script.passed())
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number

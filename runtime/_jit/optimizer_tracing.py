@@ -43,6 +43,7 @@ from .host_script import (
     PassedNumbers,
     ScriptEntry,
     can_be_passed,
+    groups_of,
 )
 from .sources import MISSING, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
@@ -95,8 +96,13 @@ class HostScriptRecorder:
     def pass_entries(self) -> None:
         """Put symbolic numbers into the entries that are inputs; they are restored when the run ends."""
         self.symbols = {(id(s.container), s.key): symbol for s, symbol in self.numbers.within(self.state)}
-        for source in self.numbers.passed.within(self.state):
+        passed = self.numbers.passed
+        for source in passed.within(self.state):
             put_at(source, self.symbols[id(source.container), source.key])
+        early = passed.early - passed.entries - passed.constant
+        for group in groups_of(self.state).values():
+            for key in [key for key in group if (id(group), key) in early]:
+                group[key] = self.symbols[id(group), key] = self.numbers.of_group(group, key)
 
     def changes(self) -> list[StateChange]:
         """What the run changed in Python, except symbolic numbers that are still where they were put."""
@@ -126,7 +132,7 @@ class HostScriptRecorder:
                         "leave it to one of them"
                     )
                 own.add(entry)
-        groups = {id(g): g for _, o in self.state.reached.optimizers.values() for g in o.param_groups}
+        groups = groups_of(self.state)
         new = self.schedulers.changed - passed.scheduled
         scheduled = {(i, k) for i, k in new if k != "lr" and can_be_passed(groups.get(i, {}), k)}
         new, again = self.numbers.changed - passed.entries - passed.constant, self.numbers.changed & passed.entries
@@ -166,10 +172,7 @@ class GroupNumbers:
                 if key == "lr" or not can_be_passed(group, key) or _is_symbolic(value):
                     continue
                 held = {key: value} if (id(group), key) in own else group
-                if isinstance(value, tuple):
-                    self._set(group, key, tuple(self._symbol(GroupNumber(held, key, i)) for i in range(len(value))))
-                else:
-                    self._set(group, key, self._symbol(GroupNumber(held, key)))
+                self._set(group, key, self.of_group(held, key))
 
     def restore(self, *_: Any) -> None:
         """Restore the numbers."""
@@ -199,6 +202,13 @@ class GroupNumbers:
         array = rate.node.array.astype(dtype) if _is_symbolic(rate) else self._input(number, dtype=dtype)[0]
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == NAME)
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
+
+    def of_group(self, group: dict[str, Any], key: str) -> Any:
+        """The symbolic number, or the tuple of them, for an entry of a group."""
+        value = group[key]
+        if isinstance(value, tuple):
+            return tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value)))
+        return self._symbol(GroupNumber(group, key))
 
     def among(self, arguments: Sequence[Any]) -> dict[int, Any]:
         """The symbolic numbers that replace numeric arguments, by position."""

@@ -1,0 +1,84 @@
+"""Compiled functions whose optimizer steps in some calls only, or not at all: what a scheduler changes meanwhile needs
+no new program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.optim import SGD, AdamW, Optimizer
+from torch.optim.lr_scheduler import CosineAnnealingLR, ExponentialLR, LRScheduler, OneCycleLR
+
+import tenax
+from tenax._jit.jitted import compiled_of
+from tests.helpers.agreement import close
+
+CALLS = 14
+OPTIMIZERS: dict[str, Callable[[Any], Optimizer]] = {
+    "SGD": lambda p: SGD(p, lr=0.01, momentum=0.5),
+    "AdamW": lambda p: AdamW([{"params": [q]} for q in p], lr=0.1),
+    "fused AdamW": lambda p: AdamW(p, lr=0.1, fused=True),
+}
+SCHEDULERS: dict[str, Callable[[Optimizer], LRScheduler]] = {
+    "lr": lambda o: ExponentialLR(o, 0.9),
+    "lr of all epochs": lambda o: CosineAnnealingLR(o, 20),
+    "lr and momentum or betas": lambda o: OneCycleLR(o, 0.1, total_steps=30),
+}
+
+
+def accumulated(device: str, jit: Any, optimizer: str, scheduler: str, inside: bool) -> tuple[list[Any], Any]:
+    """Losses and parameters of steps after each second call; the scheduler steps within the function, or outside."""
+    torch.manual_seed(0)
+    model = nn.Linear(4, 1).to(device)
+    step_of = OPTIMIZERS[optimizer](model.parameters())
+    rate = SCHEDULERS[scheduler](step_of)
+
+    @jit
+    def train(x: torch.Tensor, last: bool) -> torch.Tensor:
+        loss = model(x).square().mean()
+        loss.backward()
+        if last:
+            step_of.step()
+            if inside:
+                rate.step()
+            step_of.zero_grad()
+        return loss.detach()
+
+    losses = []
+    for call in range(CALLS):
+        losses.append(train(torch.linspace(-1, 1, 12, device=device).view(3, 4) + call % 3, call % 2 == 1))
+        if call % 2 and not inside:
+            rate.step()
+    return [*losses, *model.parameters()], train
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_accumulated_gradients_need_no_program_for_each_rate(optimizer: str, scheduler: str, inside: bool) -> None:
+    expected, _ = accumulated("cpu", lambda f: f, optimizer, scheduler, inside)
+    found, train = accumulated("jax", tenax.jit, optimizer, scheduler, inside)
+    close(found, expected)
+    assert len(compiled_of(train).history) <= 4
+
+
+def test_a_rate_that_is_read_without_a_step_is_an_input() -> None:
+    model = nn.Linear(2, 1).to("jax")
+    optimizer = SGD(model.parameters(), lr=1.0)
+    scheduler = ExponentialLR(optimizer, 0.5)
+
+    @tenax.jit
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        return x * optimizer.param_groups[0]["lr"]
+
+    found = []
+    for _ in range(5):
+        found.append(scaled(torch.ones((), device="jax")).item())
+        optimizer.step()
+        scheduler.step()
+    assert found == [1, 0.5, 0.25, 0.125, 0.0625]
+    assert len(compiled_of(scaled).history) <= 3
