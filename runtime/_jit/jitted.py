@@ -126,6 +126,9 @@ class CompiledFunction:
             try:
                 match = self._trace(args, kwargs, arguments, key, parts)
             except Exception as error:
+                if parts:  # what a copy has no memory for, the part itself may have
+                    self.shared |= parts.keys()
+                    return self(*args, **kwargs)
                 if isinstance(error, TraceError):
                     locate(error, self.function)
                 raise shortened(error)  # noqa: B904 (the same one)

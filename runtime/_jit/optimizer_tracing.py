@@ -45,6 +45,7 @@ from .host_script import (
     can_be_passed,
     groups_of,
 )
+from .lines import line_naming
 from .sources import MISSING, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
 from .wrappers import parts_of
@@ -99,9 +100,14 @@ class HostScriptRecorder:
         passed = self.numbers.passed
         for source in passed.within(self.state):
             put_at(source, self.symbols[id(source.container), source.key])
-        early = passed.early - passed.entries - passed.constant
-        for group in groups_of(self.state).values():
-            for key in [key for key in group if (id(group), key) in early]:
+        groups = groups_of(self.state)
+        # The function may read what steps pass to the program.
+        passable = passed.scheduled | {(number, "lr") for number in groups}
+        names = [name for name in ("param_groups", *{key for _, key in passable}) if line_naming(self.state, name)]
+        early = {e for e in passable if "param_groups" in names or e[1] in names} | passed.early
+        early -= passed.entries | passed.constant
+        for group in groups.values():
+            for key in [key for key in group if (id(group), key) in early and can_be_passed(group, key)]:
                 group[key] = self.symbols[id(group), key] = self.numbers.of_group(group, key)
 
     def changes(self) -> list[StateChange]:

@@ -65,20 +65,64 @@ def test_accumulated_gradients_need_no_program_for_each_rate(optimizer: str, sch
     assert len(compiled_of(train).history) <= 4
 
 
-def test_a_rate_that_is_read_without_a_step_is_an_input() -> None:
+@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_numbers_of_groups_that_are_read_are_those_of_the_call(optimizer: str, scheduler: str, steps: bool) -> None:
+    def read(device: str, jit: Any) -> tuple[list[Any], Any]:
+        torch.manual_seed(0)
+        model = nn.Linear(4, 1).to(device)
+        step_of = OPTIMIZERS[optimizer](model.parameters())
+        rate = SCHEDULERS[scheduler](step_of)
+        noted: dict[str, Any] = {}
+
+        @jit
+        def train(x: torch.Tensor) -> tuple[Any, ...]:
+            group = step_of.param_groups[0]
+            step_of.zero_grad()
+            model(x).square().mean().backward()
+            with torch.no_grad():
+                for p in model.parameters():
+                    p.mul_(1 - group["lr"] * 0.3)
+            if steps:
+                step_of.step()
+            noted["lr"] = group["lr"]
+            return (
+                group["lr"],
+                group.get("momentum"),
+                group.get("betas"),
+                x * group["lr"],
+                2 if group["lr"] > 0.05 else 3,
+            )
+
+        found = []
+        for _ in range(8):
+            found += [*train(torch.linspace(-1, 1, 12, device=device).view(3, 4)), dict(noted)]
+            if not steps:
+                step_of.step()
+            rate.step()
+        return [*found, *model.parameters()], train
+
+    expected, _ = read("cpu", lambda f: f)
+    found, train = read("jax", tenax.jit)
+    close(found, expected)
+    assert len(compiled_of(train).history) <= 5
+
+
+def test_a_group_may_be_kept_in_a_variable() -> None:
     model = nn.Linear(2, 1).to("jax")
     optimizer = SGD(model.parameters(), lr=1.0)
-    scheduler = ExponentialLR(optimizer, 0.5)
+    group = optimizer.param_groups[0]
 
     @tenax.jit
-    def scaled(x: torch.Tensor) -> torch.Tensor:
-        optimizer.zero_grad()
-        return x * optimizer.param_groups[0]["lr"]
+    def step(x: torch.Tensor) -> tuple[torch.Tensor, int]:
+        model(x).sum().backward()
+        optimizer.step()
+        return torch.ones((), device="jax") * group["lr"], 2 if group["lr"] > 0.3 else 3
 
     found = []
-    for _ in range(5):
-        found.append(scaled(torch.ones((), device="jax")).item())
-        optimizer.step()
-        scheduler.step()
-    assert found == [1, 0.5, 0.25, 0.125, 0.0625]
-    assert len(compiled_of(scaled).history) <= 3
+    for rate in (1.0, 0.5, 0.25):
+        group["lr"] = rate
+        scaled, chosen = step(torch.ones(2, device="jax"))
+        found.append((scaled.item(), chosen))
+    assert found == [(1.0, 2), (0.5, 2), (0.25, 3)]
