@@ -126,12 +126,12 @@ class CompiledFunction:
             try:
                 match = self._trace(args, kwargs, arguments, key, parts)
             except Exception as error:
-                if parts:  # what a copy has no memory for, the part itself may have
-                    self.shared |= parts.keys()
-                    return self(*args, **kwargs)
-                if isinstance(error, TraceError):
-                    locate(error, self.function)
-                raise shortened(error)  # noqa: B904 (the same one)
+                if not parts:
+                    if isinstance(error, TraceError):
+                        locate(error, self.function)
+                    raise shortened(error)  # noqa: B904 (the same one)
+                self.shared |= parts.keys()  # what a copy has no memory for, the part itself may have
+                match = None
         if match is None or (parts and self._shares(parts, *match)):
             return self(*args, **kwargs)
         step, cells = match

@@ -202,6 +202,13 @@ PROGRAMS: dict[Run, int] = {
 }
 
 
+def test_an_error_with_a_part_is_raised_once() -> None:
+    step = tenax.jit(lambda part: part @ torch.ones(3, device="jax"))
+    with pytest.raises(RuntimeError) as raised:
+        step(data()[0:2])
+    assert raised.value.__context__ is None
+
+
 def content(values: list[Any]) -> list[Any]:
     return [x.tolist() if isinstance(x, torch.Tensor) else x for x in values]
 
