@@ -16,6 +16,7 @@ from ..errors import TraceError
 from ..storage.cell import Cell
 from ..trace.core import user_line
 from ..trace.indexing import TracedIndexing
+from .argument_parts import OF_MEMORY
 from .outputs import is_device_tensor
 
 _WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
@@ -28,13 +29,6 @@ _REFUSED = {
 }
 
 
-_ASKING = (  # functions that tell where the memory of a tensor is, or read beyond it
-    *(torch.as_strided, _Tensor.as_strided, _Tensor.as_strided_, torch.as_strided_copy, torch.as_strided_scatter),
-    *(_Tensor.storage_offset, _Tensor.data_ptr, _Tensor.untyped_storage, _Tensor.storage, _Tensor.set_),
-    *(_Tensor._base.__get__, _Tensor._is_view),
-)
-
-
 def without_history(leaf: Any) -> Any:
     """Return an argument as the traced run gets it: a leaf in place of a tensor with a history."""
     if is_device_tensor(leaf) and leaf.requires_grad and not leaf.is_leaf:
@@ -45,12 +39,13 @@ def without_history(leaf: Any) -> Any:
 
 
 class TracedFunctions(TracedIndexing):
-    """A function mode for one run of a compiled function; it handles the leaves that replace arguments."""
+    """A function mode for one run of a compiled function; it handles the leaves that replace arguments, and notes of
+    which tensors the function asks for the memory."""
 
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
         super().__init__(IN_TRACES)
-        self.asked: set[Cell] = set()  # of which the run knows more than the values
-        self.own.update(dict.fromkeys(_ASKING, self.ask))
+        self.asked: set[Cell] = set()  # whose memory the run asked for
+        self.own.update(dict.fromkeys(OF_MEMORY, self.ask))
         self.leaves = {id(leaf): leaf for leaf in leaves}
         if self.leaves:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf

@@ -6,9 +6,18 @@ it gets a copy instead, and one program serves all parts.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from ..storage.cell import Cell
+
+_Tensor: Any = torch.Tensor  # its properties are descriptors
+OF_MEMORY = (  # functions that tell where the memory of a tensor is, or read beyond it
+    *(torch.as_strided, _Tensor.as_strided, _Tensor.as_strided_, torch.as_strided_copy, torch.as_strided_scatter),
+    *(_Tensor.storage_offset, _Tensor.data_ptr, _Tensor.untyped_storage, _Tensor.storage, _Tensor.set_),
+    *(_Tensor._base.__get__, _Tensor._is_view),
+)
 
 
 def is_part(tensor: torch.Tensor, cell: Cell) -> bool:

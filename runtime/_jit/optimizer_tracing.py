@@ -61,7 +61,7 @@ class HostScriptRecorder:
         self.state = state
         self.entries: ScriptEntries = []
         self.numbers = GroupNumbers(trace, state, passed, self.entries)
-        self.schedulers = SchedulerSteps(self.entries, state)
+        self.schedulers = SchedulerSteps(self.entries, state, self.numbers)
         self.symbols: dict[EntryId, Any] = {}  # symbolic numbers put into entries
 
     @contextlib.contextmanager
@@ -100,21 +100,14 @@ class HostScriptRecorder:
         passed = self.numbers.passed
         for source in passed.within(self.state):
             put_at(source, self.symbols[id(source.container), source.key])
-        groups = groups_of(self.state)
-        # The function may read what steps pass to the program.
-        passable = passed.scheduled | {(number, "lr") for number in groups}
-        names = [name for name in ("param_groups", *{key for _, key in passable}) if line_naming(self.state, name)]
-        early = {e for e in passable if "param_groups" in names or e[1] in names} | passed.early
-        early -= passed.entries | passed.constant
-        for group in groups.values():
-            for key in [key for key in group if (id(group), key) in early and can_be_passed(group, key)]:
-                group[key] = self.symbols[id(group), key] = self.numbers.of_group(group, key)
+        self.numbers.pass_groups()
 
     def changes(self) -> list[StateChange]:
         """What the run changed in Python, except symbolic numbers that are still where they were put."""
         changes = [(change, (id(change.place.container), change.place.key)) for change in self.state.changes()]
         deleted = {entry for change, entry in changes if change.new is MISSING}  # including reordered ones
-        return [c for c, entry in changes if entry in deleted or self.symbols.get(entry, MISSING) is not c.new]
+        symbols = self.symbols | {entry: symbol for entry, (_, symbol) in self.numbers.put.items()}
+        return [c for c, entry in changes if entry in deleted or symbols.get(entry, MISSING) is not c.new]
 
     def recomputed(self) -> set[EntryId]:
         """The group entries that a call passes as inputs or that its schedulers change."""
@@ -151,9 +144,9 @@ class GroupNumbers:
     def __init__(self, trace: Trace, state: StateGraph, passed: PassedNumbers, entries: ScriptEntries) -> None:
         """`entries` is the script to which the numbers are appended."""
         self.trace, self.passed, self.entries = trace, passed, entries
-        self.groups = {
-            id(g) for _, o in state.reached.optimizers.values() for g in o.param_groups
-        }  # that existed before the run
+        self.groups = groups_of(state)  # that existed before the run
+        self.early = self._early(state)
+        self.put: dict[EntryId, tuple[Any, Any]] = {}  # the values of these numbers, and the symbolic ones put for them
         self.thread = threading.get_ident()  # the hooks are called on every thread
         self.choices = HostNumbers()
         self.placeholders: list[jax.Array] = []
@@ -209,6 +202,29 @@ class GroupNumbers:
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == NAME)
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
+    def _early(self, state: StateGraph) -> set[EntryId]:
+        """The numbers that are inputs from the beginning of the run: those that steps pass to the program and that the
+        function's code names, because it may read them, and those that a program without a step would depend on."""
+        passed = self.passed
+        passable = passed.scheduled | {(number, "lr") for number in self.groups}
+        names = [name for name in ("param_groups", *{key for _, key in passable}) if line_naming(state, name)]
+        read = {entry for entry in passable if "param_groups" in names or entry[1] in names}
+        return (read | passed.early) - passed.entries - passed.constant
+
+    def pass_groups(self) -> None:
+        """Put symbolic numbers into the groups for those that are inputs outside of steps."""
+        for number, group in self.groups.items():
+            for key in [key for key in group if (number, key) in self.early and can_be_passed(group, key)]:
+                if not _is_symbolic(group[key]):
+                    self.put[number, key] = group[key], self.of_group(group, key)
+                    group[key] = self.put[number, key][1]
+
+    def take_back(self) -> None:
+        """Put the values back, for a scheduler, whose step each call makes with them."""
+        for (number, key), (value, symbol) in self.put.items():
+            if self.groups[number].get(key) is symbol:
+                self.groups[number][key] = value
+
     def of_group(self, group: dict[str, Any], key: str) -> Any:
         """The symbolic number, or the tuple of them, for an entry of a group."""
         value = group[key]
@@ -259,9 +275,9 @@ def _writes(value: Any) -> int:
 class SchedulerSteps:
     """Records the steps of learning rate schedulers and what they change."""
 
-    def __init__(self, entries: ScriptEntries, state: StateGraph) -> None:
-        """`entries` is the script to which the steps are appended."""
-        self.entries = entries
+    def __init__(self, entries: ScriptEntries, state: StateGraph, numbers: GroupNumbers) -> None:
+        """`entries` is the script to which the steps are appended; `numbers` are those of the groups that they move."""
+        self.entries, self.numbers = entries, numbers
         self._schedulers = [*state.reached.schedulers.values()]
         self._epochs = self._now()
         self.changed: set[EntryId] = set()
@@ -276,6 +292,7 @@ class SchedulerSteps:
             if self._stepping:  # a composite scheduler steps its parts itself
                 return step(*args, **kwargs)
             self.verify()
+            self.numbers.take_back()
             before = [dict(g) for g in groups]
             self._stepping = True
             try:
@@ -288,6 +305,7 @@ class SchedulerSteps:
                 changed = {k for k, v in group.items() if k not in old or not same_value(old[k], v)}
                 self.changed.update((id(group), k) for k in changed)
                 self.left.update(((id(group), k), v) for k, v in group.items())
+            self.numbers.pass_groups()
             return result
 
         return record

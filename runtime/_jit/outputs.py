@@ -408,7 +408,8 @@ def _has_no_history(tensor: torch.Tensor) -> bool:
 def _of_a_tensor(number: Any) -> TraceError:
     return TraceError(
         "a compiled function returns or stores the value of a tensor as a Python number "
-        f"(.item()){number.node.where}; return or store the tensor itself"
+        f"(.item()){number.node.where}; return or store the tensor itself, or the number of an optimizer's group as it "
+        "is before scheduler.step()"
     )
 
 

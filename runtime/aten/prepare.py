@@ -57,10 +57,12 @@ def to_device(signature: Signature, *arguments: str) -> Prepare:
 
 def with_lengths(signature: Signature, targets: str, *lengths: str) -> Prepare:
     """Call the overload for lengths that are tensors, so that they are no part of the program, with a row of labels for
-    each target. The lengths that limit the targets come last."""
+    each target. The lengths that limit the targets come last. A call with `out=` keeps its numbers."""
     at, places = signature.names.index(targets), [*map(signature.names.index, lengths)]
 
-    def prepare(values: Values) -> Handled:
+    def prepare(values: Values) -> Values | Handled:
+        if signature.outs:
+            return values
         if "grad" not in signature.names:  # the loss itself, whose Meta kernel checks the lengths
             signature.op(*[torch.empty_like(v, device="meta") if isinstance(v, torch.Tensor) else v for v in values])
         labels, sizes = values[at], values[places[-1]]

@@ -56,3 +56,16 @@ def test_wrong_lengths_raise_as_on_the_cpu() -> None:
         with pytest.raises(RuntimeError) as found:
             ctc_loss(x.to("jax"), targets.to("jax"), *lengths)
         assert str(found.value) == str(wanted.value)
+
+
+def test_results_may_be_written_to_given_tensors() -> None:
+    x, targets, spans, sizes = (t.to("jax") for t in batch(0, False))
+    given = x.log_softmax(2), targets, spans.tolist(), sizes.tolist()
+    results = torch.ops.aten._ctc_loss(*given)
+    outs = [torch.empty_like(result) for result in results]
+    torch.ops.aten._ctc_loss.out(*given, out0=outs[0], out1=outs[1])
+    close(outs[0], results[0])
+    back = torch.ones(ROWS, device="jax"), *given, *results, 0
+    out = torch.empty_like(x)
+    torch.ops.aten._ctc_loss_backward.out(*back, out=out)
+    close(out, torch.ops.aten._ctc_loss_backward(*back))

@@ -3,6 +3,7 @@ no new program."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, ExponentialLR, LRSchedul
 
 import tenax
 from tenax._jit.jitted import compiled_of
+from tenax.errors import TraceError
 from tests.helpers.agreement import close
 
 CALLS = 14
@@ -126,3 +128,48 @@ def test_a_group_may_be_kept_in_a_variable() -> None:
         scaled, chosen = step(torch.ones(2, device="jax"))
         found.append((scaled.item(), chosen))
     assert found == [(1.0, 2), (0.5, 2), (0.25, 3)]
+
+
+# SGD asks whether its momentum is 0, which the host does not know of one that a scheduler has moved within the function.
+@pytest.mark.parametrize(
+    ("optimizer", "scheduler"),
+    sorted({*itertools.product(OPTIMIZERS, SCHEDULERS)} - {("SGD", "lr and momentum or betas")}),
+)
+def test_a_scheduler_moves_numbers_that_are_read(optimizer: str, scheduler: str) -> None:
+    def run(device: str, jit: Any) -> list[Any]:
+        torch.manual_seed(0)
+        model = nn.Linear(4, 1).to(device)
+        step_of = OPTIMIZERS[optimizer](model.parameters())
+        rate = SCHEDULERS[scheduler](step_of)
+        group = step_of.param_groups[0]
+
+        @jit
+        def train(x: torch.Tensor) -> tuple[Any, ...]:
+            model(x).square().mean().backward()
+            before = group["lr"]
+            step_of.step()
+            rate.step()
+            step_of.step()
+            rate.step()
+            return before, x.sum() * 0 + group["lr"]
+
+        found = [x for _ in range(5) for x in train(torch.linspace(-1, 1, 12, device=device).view(3, 4))]
+        return [*found, group["lr"], *model.parameters()]
+
+    close(run("jax", tenax.jit), run("cpu", lambda f: f))
+
+
+def test_the_number_that_a_scheduler_leaves_is_not_known() -> None:
+    model = nn.Linear(2, 1).to("jax")
+    optimizer = SGD(model.parameters(), lr=1.0)
+    scheduler = ExponentialLR(optimizer, 0.5)
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> float:
+        model(x).sum().backward()
+        optimizer.step()
+        scheduler.step()
+        return optimizer.param_groups[0]["lr"]
+
+    with pytest.raises(TraceError, match=r"as it is before scheduler\.step\(\)"):
+        step(torch.ones(2, device="jax"))
