@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.optim.lr_scheduler import LRScheduler
 
 from .. import patches
 from .._torch.autograd import GRAD
@@ -31,6 +32,16 @@ _LOOKUPS = {
 }
 # A gradient that these set to None, and that the run then makes anew, may be there before a call or not.
 _ZERO_GRAD = {inspect.unwrap(cls.zero_grad).__code__ for cls in (torch.nn.Module, torch.optim.Optimizer)}
+
+
+def _is_of_scheduler(owner: Any, frame: FrameType | None) -> bool:
+    """Whether a scheduler uses its own attribute in `frame`, as in its steps, which each call makes on the host. What
+    `get_last_lr` gives to others counts as read by them."""
+    if not issubclass(type(owner), LRScheduler):
+        return False
+    if frame is None or frame.f_globals.get("__name__") != LRScheduler.__module__:
+        return False
+    return frame.f_code.co_name != "get_last_lr" or _is_of_scheduler(owner, frame.f_back)
 
 
 def _sets_to_none(frame: FrameType) -> bool:
@@ -117,6 +128,7 @@ class AttributeReads:
                 read is not None
                 and name not in written[id(self)]  # a read of the run's own value
                 and not (name == "__dict__" and sys._getframe(1).f_code in _LOOKUPS)
+                and not _is_of_scheduler(self, sys._getframe(1))
             ):
                 read.add(name)
             return plain(self, name)
@@ -128,7 +140,7 @@ class AttributeReads:
 
         def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
             written = names.get(id(self))
-            if written is not None:
+            if written is not None and not _is_of_scheduler(self, sys._getframe(1)):
                 written.add(name)
             plain(self, name, value)
 

@@ -248,7 +248,7 @@ def observe(
     # First, because from Python 3.14 on, reading the annotations of a class adds an entry to its dict.
     observations = [o for cls in classes for o in _annotations_of(step.state, cls, cls.__qualname__)]
     for entries in restriction.entries.values():
-        if not entries.snapshot.kind and id(entries.snapshot.container) not in rebound.containers:
+        if entries.snapshot.kind in ("", "read") and id(entries.snapshot.container) not in rebound.containers:
             observations += _of_entries(entries, free)
     if rebound:
         observations.append(Observation(REBOUND, rebound, None, "", ""))

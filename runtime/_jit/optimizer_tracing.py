@@ -311,7 +311,8 @@ class SchedulerSteps:
         return record
 
     def _now(self) -> list[Any]:
-        return [vars(scheduler).get("last_epoch") for _, scheduler in self._schedulers]
+        attributes = (object.__getattribute__(scheduler, "__dict__") for _, scheduler in self._schedulers)
+        return [held.get("last_epoch") for held in attributes]  # not as the function's reads
 
     def verify(self) -> None:
         """Raise TraceError if a scheduler has stepped without a record, by a method that was looked up before."""

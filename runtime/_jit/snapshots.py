@@ -31,7 +31,9 @@ class StateSnapshot:
     keys: dict[Any, None] | None = None  # the entries that are followed; None means all
     owner: Any = None  # the object or tensor whose attributes these are; only attributes that are read matter
     named: bool = False  # whether it is a namespace, where only entries that code names matter
-    kind: str = ""  # script: its numbers are recomputed on the host by each call; private: it is only restored
+    # script: its numbers are recomputed on the host by each call; read: the same container, of which the function may
+    # read entries; private: it is only restored
+    kind: str = ""
     table: bool = False  # whether it is one of torch's own dicts, whose order follows from its values
     content: Entries = None  # type: ignore[assignment]
     version: int | None = None  # the dict's version when the content was taken; every write changes it

@@ -202,7 +202,7 @@ class StateGraph:
         before = [(s.version, s.content) for s in self.snapshots] if since is None else since
         for snapshot, (version, content) in zip(self.snapshots, before, strict=True):
             same = version is not None and version_of(snapshot.container) == version
-            if not same and snapshot.kind != "private":
+            if not same and snapshot.kind not in ("private", "read"):
                 changes += snapshot.changes(content)
         return changes
 

@@ -75,6 +75,8 @@ def visit_scheduler(graph: StateGraph, node: StateNode) -> None:
     node.hold(value.__dict__, kind="script")
     if isinstance(value, GradScaler):
         node.hold(value.__dict__, keys=dict.fromkeys(SCALER_NUMBERS))
+    else:
+        node.hold(value.__dict__, owner=value, kind="read")
     # What a scaler records about optimizers between `unscale_` and `update`.
     states = value.__dict__.get("_per_optimizer_states", {})
     for state in (states, *states.values()):

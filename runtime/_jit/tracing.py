@@ -124,7 +124,8 @@ def trace_step(
     rng = RngRecorder()
     trace = Trace(lifts=True, draw=rng.draw)
     reached = [t for _, t in state.reached.tensors.values()]
-    reads = AttributeReads(x for _, x in (*state.reached.objects.values(), *state.reached.modules.values()))
+    kinds = (state.reached.objects, state.reached.modules, state.reached.schedulers)
+    reads = AttributeReads(x for kind in kinds for _, x in kind.values())
     script, host = HostScriptRecorder(trace, state, passed), HostTensorRecorder(trace, arguments, reached)
     recorders = Recorders(trace, rng, script, host, reads, TracedFunctions(replaced))
     leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()

@@ -130,7 +130,7 @@ def test_a_group_may_be_kept_in_a_variable() -> None:
     assert found == [(1.0, 2), (0.5, 2), (0.25, 3)]
 
 
-# SGD asks whether its momentum is 0, which the host does not know of one that a scheduler has moved within the function.
+# SGD asks whether its momentum is 0, which the host does not know of one that a scheduler moves within the function.
 @pytest.mark.parametrize(
     ("optimizer", "scheduler"),
     sorted({*itertools.product(OPTIMIZERS, SCHEDULERS)} - {("SGD", "lr and momentum or betas")}),
@@ -173,3 +173,33 @@ def test_the_number_that_a_scheduler_leaves_is_not_known() -> None:
 
     with pytest.raises(TraceError, match=r"as it is before scheduler\.step\(\)"):
         step(torch.ones(2, device="jax"))
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    "read", [lambda s: s.last_epoch, lambda s: s.get_last_lr()[0], lambda s: min(1, s.last_epoch / 4)]
+)
+def test_attributes_of_a_scheduler_are_those_of_the_call(read: Callable[[Any], float], inside: bool) -> None:
+    def run(device: str, jit: Any) -> list[Any]:
+        model = nn.Linear(2, 1, bias=False).to(device)
+        nn.init.ones_(model.weight)
+        optimizer = SGD(model.parameters(), lr=0.5)
+        scheduler = ExponentialLR(optimizer, 0.5)
+
+        @jit
+        def step(x: torch.Tensor) -> tuple[Any, ...]:
+            before = read(scheduler)
+            model(x * before).sum().backward()
+            optimizer.step()
+            if inside:
+                scheduler.step()
+            return before, read(scheduler)
+
+        found = []
+        for _ in range(5):
+            found += step(torch.ones(2, device=device))
+            if not inside:
+                scheduler.step()
+        return [*found, *model.parameters()]
+
+    close(run("jax", tenax.jit), run("cpu", lambda f: f))
