@@ -194,11 +194,13 @@ class GroupNumbers:
         rate = group["lr"]
         own = (id(group), "lr") in self.passed.entries or id(group) not in self.groups
         number = GroupNumber({"lr": rate} if own else group, "lr")
-        wide = any(p.dtype in (torch.float64, torch.complex128) for p in group["params"])
-        dtype = np.float64 if wide else np.float32
+        dtype = _dtype_of_rate(group)
         if not (group.get("capturable") or group.get("fused")):
             return rate if _is_symbolic(rate) else self._symbol(number, dtype=dtype)
-        array = rate.node.array.astype(dtype) if _is_symbolic(rate) else self._input(number, dtype=dtype)[0]
+        if _is_symbolic(rate):
+            array = rate.node.given if rate.node.given.dtype == dtype else rate.node.array.astype(dtype)
+        else:
+            array = self._input(number, dtype=dtype)[0]
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == NAME)
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
 
@@ -206,6 +208,8 @@ class GroupNumbers:
         """The numbers that are inputs from the beginning of the run: those that steps pass to the program and that the
         function's code names, because it may read them, and those that a program without a step would depend on."""
         passed = self.passed
+        if not self.groups:
+            return set()
         passable = passed.scheduled | {(number, "lr") for number in self.groups}
         names = [name for name in ("param_groups", *{key for _, key in passable}) if line_naming(state, name)]
         read = {entry for entry in passable if "param_groups" in names or entry[1] in names}
@@ -230,7 +234,7 @@ class GroupNumbers:
         value = group[key]
         if isinstance(value, tuple):
             return tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value)))
-        return self._symbol(GroupNumber(group, key))
+        return self._symbol(GroupNumber(group, key), dtype=_dtype_of_rate(group) if key == "lr" else np.float64)
 
     def among(self, arguments: Sequence[Any]) -> dict[int, Any]:
         """The symbolic numbers that replace numeric arguments, by position."""
@@ -260,6 +264,12 @@ class GroupNumbers:
         if not isinstance(number, GroupNumber):
             self.choices.typed = True
         return array, HostNumber(value, place) if early else None
+
+
+def _dtype_of_rate(group: dict[str, Any]) -> Any:
+    """The dtype in which a program takes a learning rate: float32, unless parameters of the group have 64 bits."""
+    wide = any(p.dtype in (torch.float64, torch.complex128) for p in group.get("params", ()))
+    return np.float64 if wide else np.float32
 
 
 def _is_symbolic(value: Any) -> bool:
