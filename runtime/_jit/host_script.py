@@ -145,8 +145,6 @@ class PassedNumbers:
     arguments: set[int] = field(default_factory=set)  # positions among the leaves of the arguments, also of objects
     entries: set[Place] = field(default_factory=set)  # of attributes, dicts, variables; group numbers that steps set
     rebound: set[str] = field(default_factory=set)  # paths of entries whose containers each call looks up again
-    idle: set[EntryId] = field(default_factory=set)  # group numbers of which a program had the values, without a step
-    early: set[EntryId] = field(default_factory=set)  # those that changed since: inputs from the beginning of a run
     constant: set[int | Place] = field(default_factory=set)  # numbers whose values programs depend on
     general: set[int | Place] = field(default_factory=set)  # inputs of a program that does not depend on their values
     given: dict[Any, list[Any]] = field(default_factory=dict)  # the arguments of the last trace, by structure
@@ -186,15 +184,11 @@ class PassedNumbers:
         """Make numbers inputs if they changed since a program was last traced: group numbers, such as a scheduled
         momentum, during the optimizer's steps, and others, such as a step counter, from the beginning."""
         groups = groups_of(state)
-        changed = self._changed((entry, groups[entry[0]][entry[1]]) for entry in _group_numbers(groups))
-        self.scheduled |= {(group, key) for group, key in changed if key != "lr"}
-        self.early |= changed & self.idle
+        for group in groups.values():
+            passable = [key for key in group if key != "lr" and can_be_passed(group, key)]
+            self.scheduled |= self._changed(((id(group), key), group[key]) for key in passable)
         others = (s for s in numbers_of(state) if id(s.container) not in groups or type(content_at(s)) is int)
         self.entries |= self._changed((self._place(s), content_at(s)) for s in others) - self.constant
-
-    def note_idle(self, state: StateGraph, passed: set[EntryId]) -> None:
-        """Note the group numbers of a state that a run did not pass to its program."""
-        self.idle |= _group_numbers(groups_of(state)) - passed
 
     def _changed(self, numbers: Iterable[tuple[Any, Any]]) -> set[Any]:
         """The places of numbers that changed since a program was last traced."""
@@ -229,10 +223,6 @@ class PassedNumbers:
 def groups_of(state: StateGraph) -> dict[int, dict[str, Any]]:
     """The parameter groups of the optimizers of a state, by id."""
     return {id(group): group for _, optimizer in state.reached.optimizers.values() for group in optimizer.param_groups}
-
-
-def _group_numbers(groups: dict[int, dict[str, Any]]) -> set[EntryId]:
-    return {(number, key) for number, group in groups.items() for key in group if can_be_passed(group, key)}
 
 
 def numbers_of(state: StateGraph) -> Iterator[Source]:

@@ -275,7 +275,6 @@ class CompiledFunction:
             raise
         self.numbers.update(step.numbers)
         self.numbers.settle(passed, step.inputs.script.needed())
-        self.numbers.note_idle(state, step.inputs.script.passed())
         if late := bool(passed[1] and runs_late(step)):
             self.numbers.hold_constant((), passed[1])
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number

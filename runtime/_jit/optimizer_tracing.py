@@ -45,7 +45,6 @@ from .host_script import (
     can_be_passed,
     groups_of,
 )
-from .lines import line_naming
 from .sources import MISSING, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
 from .wrappers import parts_of
@@ -145,7 +144,8 @@ class GroupNumbers:
         """`entries` is the script to which the numbers are appended."""
         self.trace, self.passed, self.entries = trace, passed, entries
         self.groups = groups_of(state)  # that existed before the run
-        self.early = self._early(state)
+        early = passed.scheduled | {(number, "lr") for number in self.groups}
+        self.early = early - passed.entries - passed.constant  # inputs from the beginning: the function may read them
         self.put: dict[EntryId, tuple[Any, Any]] = {}  # the values of these numbers, and the symbolic ones put for them
         self.thread = threading.get_ident()  # the hooks are called on every thread
         self.choices = HostNumbers()
@@ -203,17 +203,6 @@ class GroupNumbers:
             array = self._input(number, dtype=dtype)[0]
         index = next(p.device.index or 0 for p in group["params"] if p.device.type == NAME)
         return wrap(jax.device_put(array, jax.local_devices()[index]), index) if index else wrap(array)
-
-    def _early(self, state: StateGraph) -> set[EntryId]:
-        """The numbers that are inputs from the beginning of the run: those that steps pass to the program and that the
-        function's code names, because it may read them, and those that a program without a step would depend on."""
-        passed = self.passed
-        if not self.groups:
-            return set()
-        passable = passed.scheduled | {(number, "lr") for number in self.groups}
-        names = [name for name in ("param_groups", *{key for _, key in passable}) if line_naming(state, name)]
-        read = {entry for entry in passable if "param_groups" in names or entry[1] in names}
-        return (read | passed.early) - passed.entries - passed.constant
 
     def pass_groups(self) -> None:
         """Put symbolic numbers into the groups for those that are inputs outside of steps."""

@@ -45,9 +45,14 @@ class TracedSymNode:
             ):  # an input whose value is known now but may change between calls
                 array = jax.lax.optimization_barrier(jnp.asarray(array, getattr(array, "dtype", _DTYPE[kind])))
             self.given = array
-            self.array = jnp.asarray(array, _DTYPE[kind])
         self.kind = kind
         self.where = user_line()
+
+    @functools.cached_property
+    def array(self) -> jax.Array:
+        """The number in 64 bits; not computed before it is needed, because TPUs emulate them."""
+        with jax.enable_x64(True):
+            return jnp.asarray(self.given, _DTYPE[self.kind])
 
     def is_int(self) -> bool:
         """Whether it is an int."""
