@@ -3,8 +3,7 @@
 In torch such a step is a dozen operators, each a pass over all parameters; one program does the same arithmetic in one
 pass. In a traced training step, Adam and AdamW become torch's fused operator, which is traced once for each shape
 instead of once for each parameter. Other steps (differentiable ones, half precision, sparse gradients, tensor
-hyperparameters, tensors that share memory, meshes, for which the second step would be another program) use torch's
-implementation.
+hyperparameters, tensors that share memory) use torch's implementation.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from .._torch.tensors import PLAIN_CLASSES
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListKernel
 from ..dispatch.signature import Signature
-from ..storage.avals import meshes
 from ..storage.placement import no_jax_trace
 from ..trace.core import current_trace
 from .registration import library
@@ -66,7 +64,7 @@ def _multi_tensor_adam(plain: Callable[..., None], *lists: Any, **options: Any) 
     """Replacement for `torch.optim.adam._multi_tensor_adam`; `plain` is torch's function."""
     params, _, _, squares, _, counts, *_ = lists
     real = not (options["differentiable"] or options["has_complex"])
-    if options["capturable"] and real and current_trace() is not None and not meshes.used and _are_usual(lists[:5]):
+    if options["capturable"] and real and current_trace() is not None and _are_usual(lists[:5]):
         fused_adam(*lists, **options)
         return
     beta1, beta2, lr, decay = (options[name] for name in ("beta1", "beta2", "lr", "weight_decay"))

@@ -98,6 +98,25 @@ def test_optimizers_run_on_sharded_weights(kind: str, options: dict[str, Any]) -
     assert [spec(t.detach()) for t in held] == [P(None, "model")] * len(held)
 
 
+def test_a_compiled_step_of_adam_on_a_mesh_is_as_precise_as_on_the_cpu() -> None:
+    def train(weight: torch.Tensor, jit: Any) -> nn.Parameter:
+        parameter = nn.Parameter(weight)
+        optimizer = torch.optim.AdamW([parameter], lr=10.0)
+
+        @jit
+        def step() -> None:
+            parameter.square().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+        for _ in range(3):
+            step()
+        return parameter
+
+    found = train(on_mesh(VALUES, P(None, "model")), tenax.jit)
+    close(found.cpu(), train(torch.from_numpy(VALUES.copy()), lambda f: f))
+
+
 def test_gradients_take_the_sharding_of_their_leaf(where: Mesh) -> None:
     weight = on_mesh(VALUES, P("data"), where).requires_grad_()
     layer = nn.Linear(8, 8, bias=False).to("jax")
