@@ -66,8 +66,8 @@ def test_a_process_finds_changed_what_the_table_lists(when: When) -> None:
 
 def test_classes_of_what_a_traced_function_reaches_record_reads_and_writes() -> None:
     found = {path for path in found_at("JIT_TRACE") if path.endswith(RECORDING)}
-    classes = "torch.nn.modules.linear.Linear", "torch.optim.swa_utils.AveragedModel"
-    assert found == {cls + name for cls in classes for name in RECORDING}
+    classes = "nn.modules.linear.Linear", "optim.lr_scheduler.StepLR", "optim.swa_utils.AveragedModel"
+    assert found == {f"torch.{cls}{name}" for cls in classes for name in RECORDING}
 
 
 def test_methods_of_objects_are_replaced_as_the_table_lists() -> None:
