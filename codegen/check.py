@@ -12,7 +12,7 @@ from torchgen.model import BaseTy, FunctionSchema, SchemaKind
 
 from tenax.codegen import kernel, traits
 from tenax.codegen.conditions import Condition
-from tenax.codegen.fault import Fault
+from tenax.codegen.fault import Fault, one_of
 from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
 from tenax.codegen.source import BUILTINS, MODULES, free_names, kinds, unresolved, words
@@ -82,8 +82,8 @@ def schema_faults(entry: Entry, context: Context) -> Iterator[Fault]:
         yield entry.fault("func", f"{name} has the function name of an op of torch", "a function name of its own")
         return
     if name not in schemas:
-        near = difflib.get_close_matches(name, schemas.functions, 3)
-        yield entry.fault("func", f"torch {schemas.release} has no {name}", f"one of {names(near)}" if near else "")
+        wanted = one_of(name, schemas.functions, many=True)
+        yield entry.fault("func", f"torch {schemas.release} has no {name}", wanted)
         return
     theirs = schemas[name].func
     if not entry.lowered and "(...)" in entry.func:
@@ -220,18 +220,21 @@ def _dtypes(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], con
         unknown = [w for w in words if w not in known]
         if unknown or not words:
             wrong = f"`{text}` names no dtype" if not words else f"unknown dtype `{unknown[0]}`"
-            yield entry.fault("dtypes", wrong, f"{names(list(DTYPES))} or single dtypes, optionally after `not`")
+            near = one_of(unknown[0], known, many=True) if unknown else ""
+            groups = f"{names(list(DTYPES))} or single dtypes, optionally after `not`"
+            yield entry.fault("dtypes", wrong, near or groups)
 
 
 def _promotion(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
     if entry.promote is None:
         return
     if entry.promote.kind not in context.kinds:
-        yield entry.fault("promote", f"unknown kind `{entry.promote.kind}`", f"one of {names(sorted(context.kinds))}")
+        kind = entry.promote.kind
+        yield entry.fault("promote", f"unknown kind `{kind}`", one_of(kind, sorted(context.kinds)))
     held = {p.name: p for p in params}
     for name in entry.promote.names:
         if name not in held:
-            yield entry.fault("promote", f"{entry.name} has no argument `{name}`", f"one of {names(list(held))}")
+            yield entry.fault("promote", f"{entry.name} has no argument `{name}`", one_of(name, held))
         elif not (held[name].is_tensor or held[name].is_number):
             yield entry.fault("promote", f"`{name}` is {held[name].type}", "a Tensor or Scalar argument")
     if not entry.promote.names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -21,6 +23,14 @@ class Fault:
 
 class Unreadable(Fault):
     """A fault of a file as a whole: none of its entries is known, so nothing can be generated."""
+
+
+def one_of(given: str, known: Iterable[str], *, many: bool = False) -> str:
+    """What was expected instead of an unknown name: the names that are spelled similarly; if none is, all, or nothing
+    if there are `many`."""
+    known = [*known]
+    near = difflib.get_close_matches(given, known, 3) or ([] if many else known)
+    return ("one of " if len(near) > 1 else "") + ", ".join(f"`{name}`" for name in near)
 
 
 class SpecError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 
-from tenax.codegen.fault import Fault
+from tenax.codegen.fault import Fault, one_of
 from tenax.codegen.signature import Parameter
 from tenax.codegen.source import Signature, defined, same_default
 from tenax.codegen.spec import Entry
@@ -59,8 +59,8 @@ def faults(entry: Entry, params: Sequence[Parameter], tree: Tree, key: str = "ke
         return
     held = defined(path)
     if function not in held:
-        near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(function, held, 2))
-        yield entry.fault(key, f"{where} defines no `{function}`", f"one of {near}" if near else "that function")
+        wanted = one_of(function, held, many=True) or "that function"
+        yield entry.fault(key, f"{where} defines no `{function}`", wanted)
         return
     signature = held[function]
     if signature is not None:  # None for a name whose signature is not in the source

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import yaml
 from torchgen.model import BaseTy, FunctionSchema, SchemaKind
 
-from tenax.codegen.fault import Fault, SpecError
+from tenax.codegen.fault import Fault, SpecError, one_of
 from tenax.codegen.schema import Schemas
 from tenax.codegen.signature import base
 from tenax.codegen.spec import compose, mapping, scalar
@@ -76,13 +75,13 @@ def _entry(node: yaml.Node, where: str) -> dict[str, Any]:
     held = dict(mapping(node, fail))
     for key in held:
         if key not in KEYS:
-            fail(f"unknown key `{key}`", f"one of {', '.join(KEYS)}")
+            fail(f"unknown key `{key}`", one_of(key, KEYS))
     for key in ("policy", "meaning", "ops"):
         if key not in held:
             fail(f"an entry without `{key}`", "policy, meaning and ops")
     kind, ops = scalar(held["policy"], fail), held["ops"]
     if kind not in KINDS:
-        fail(f"unknown policy `{kind}`", f"one of {', '.join(KINDS)}", held["policy"])
+        fail(f"unknown policy `{kind}`", one_of(kind, KINDS), held["policy"])
     if ("error" in held) != (kind == "banned"):
         fail(f"{kind} with{'' if 'error' in held else 'out'} `error`", "`error` with banned, and only there")
     if isinstance(ops, yaml.MappingNode) != (kind == "fp32_append_dtype"):
@@ -100,8 +99,8 @@ def _entry(node: yaml.Node, where: str) -> dict[str, Any]:
 def _faults(policy: Policy, schemas: Schemas, where: str) -> Iterator[Fault]:
     for name in filter(None, (policy.name, policy.calls)):
         if name not in schemas:
-            near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(name, schemas.functions, 3))
-            yield Fault(where, policy.line, f"torch {schemas.release} has no {name}", f"one of {near}" if near else "")
+            wanted = one_of(name, schemas.functions, many=True)
+            yield Fault(where, policy.line, f"torch {schemas.release} has no {name}", wanted)
             return
     func = schemas[policy.name].func
     if func.kind() is not SchemaKind.functional:

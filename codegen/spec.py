@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tenax.codegen.fault import Fault, SpecError, Unreadable
+from tenax.codegen.fault import Fault, SpecError, Unreadable, one_of
 
 # The implementation of an entry: exactly one of these keys.
 BODIES = ("jnp", "kernel", "each", "decompose", "unsupported")
@@ -325,7 +325,7 @@ def _entry(family: str, node: yaml.Node) -> Entry:
                 fail(f"`{key}` is empty", "a value, or no such key")
     if rest:
         key = next(iter(rest))
-        at(lines[key])(f"unknown key `{key}`", f"one of {', '.join(KEYS)}")
+        at(lines[key])(f"unknown key `{key}`", one_of(key, KEYS))
     if "func" not in data or not _NAME.match(data["func"]):
         at(line)("an entry without a schema", "`func:` with a schema of native_functions.yaml")
     return Entry(family, line, lines, **data)

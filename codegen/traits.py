@@ -5,7 +5,6 @@ Each trait is a key of an entry, and is rendered into the rows of its variants.
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from functools import partial
 
 from torchgen.model import FunctionSchema
 
-from tenax.codegen.fault import Fault
+from tenax.codegen.fault import Fault, one_of
 from tenax.codegen.schema import Schemas
 from tenax.codegen.spec import Entry, Preparation
 
@@ -157,8 +156,7 @@ def _arguments(entry: Entry, key: str, given: Sequence[str], func: FunctionSchem
     known = [f"{a.name}_" if keyword.iskeyword(a.name) else a.name for a in func.arguments.flat_non_out]
     for name in given:
         if name not in known:
-            near = ", ".join(f"`{n}`" for n in difflib.get_close_matches(name, known, 2) or known)
-            yield entry.fault(key, f"{entry.name} has no argument `{name}`", f"one of {near}")
+            yield entry.fault(key, f"{entry.name} has no argument `{name}`", one_of(name, known))
 
 
 def _draws_if(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:
@@ -180,7 +178,7 @@ def _prepare(
 
 def _word(entry: Entry, key: str, given: str, known: Sequence[str]) -> Iterator[Fault]:
     if given not in known:
-        yield entry.fault(key, f"unknown word `{given}`", f"one of {', '.join(known)}")
+        yield entry.fault(key, f"unknown word `{given}`", one_of(given, known))
 
 
 def _reference(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:

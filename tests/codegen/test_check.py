@@ -107,17 +107,21 @@ REFUSED = {
         RELU + "  dtypes: floating real\n  jnp: self\n",
         "ops_spec/ops.yaml:2: unknown dtype `real`; expected `bool`, `integral`, `unsigned`, `floating`, `complex`, ",
     ),
+    "a misspelled dtype": (
+        RELU + "  dtypes: floating integrall\n  jnp: self\n",
+        "ops_spec/ops.yaml:2: unknown dtype `integrall`; expected `integral`",
+    ),
     "dtypes of no tensor": (
         ADD + "  dtypes: {alpha: floating}\n  jnp: self\n",
         "ops_spec/ops.yaml:2: `alpha` is not a Tensor of add.Tensor; expected some of `self`, `other`",
     ),
     "an unknown kind": (
         RELU + "  promote: DEFALT(self)\n  jnp: self\n",
-        "ops_spec/ops.yaml:2: unknown kind `DEFALT`; expected one of `ALWAYS_BOOL`, `BOOL_TO_LONG`, ",
+        "ops_spec/ops.yaml:2: unknown kind `DEFALT`; expected `DEFAULT`",
     ),
     "promotion of no argument": (
         RELU + "  promote: DEFAULT(other)\n  jnp: self\n",
-        "ops_spec/ops.yaml:2: relu has no argument `other`; expected one of `self`",
+        "ops_spec/ops.yaml:2: relu has no argument `other`; expected `self`",
     ),
     "promotion of several results": (
         FREXP + "  promote: DEFAULT(self)\n  jnp: self\n",
@@ -157,12 +161,11 @@ REFUSED = {
     ),
     "draws by an unknown argument": (
         NORMAL + "  jnp: self\n  random: true\n  draws_if: [men]\n",
-        "ops_spec/ops.yaml:4: normal_ has no argument `men`; expected one of `mean`",
+        "ops_spec/ops.yaml:4: normal_ has no argument `men`; expected `mean`",
     ),
     "an unknown preparation": (
-        RELU + "  jnp: self\n  prepare: expand(self)\n",
-        "ops_spec/ops.yaml:3: unknown word `expand`; expected one of alert_not_deterministic, dtype_of_out, "
-        "dtype_of_wider_out, expand_masks, put_masks, ",
+        RELU + "  jnp: self\n  prepare: widen(self)\n",
+        "ops_spec/ops.yaml:3: unknown word `widen`; expected one of `alert_not_deterministic`, `dtype_of_out`, ",
     ),
     "a preparation of too many arguments": (
         ADD + "  jnp: self\n  prepare: expand_masks(self, other)\n",
@@ -170,11 +173,11 @@ REFUSED = {
     ),
     "a preparation of an unknown argument": (
         ADD + "  jnp: self\n  prepare: to_device(othr)\n",
-        "ops_spec/ops.yaml:3: add.Tensor has no argument `othr`; expected one of `other`",
+        "ops_spec/ops.yaml:3: add.Tensor has no argument `othr`; expected `other`",
     ),
     "an unknown layout of results": (
         RELU + "  jnp: self\n  results: row_major\n",
-        "ops_spec/ops.yaml:3: unknown word `row_major`; expected one of column_major, ",
+        "ops_spec/ops.yaml:3: unknown word `row_major`; expected `column_major`",
     ),
     "a reference that takes other arguments": (
         RELU + "  jnp: self\n  reference: add.Tensor\n",
@@ -194,7 +197,7 @@ REFUSED = {
     ),
     "no such kernel": (
         RELU + "  kernel: curve.gelo\n",
-        "ops_spec/ops.yaml:2: runtime/kernels/curve.py defines no `gelo`; expected one of `gelu`",
+        "ops_spec/ops.yaml:2: runtime/kernels/curve.py defines no `gelo`; expected `gelu`",
     ),
     "a kernel with other parameters": (
         RELU + "  kernel: curve.erf\n",

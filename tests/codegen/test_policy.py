@@ -29,7 +29,7 @@ def load(tmp_path: Path, schemas: Schemas) -> Callable[[str], tuple[list[policy.
 
 
 REFUSED = {
-    "an unknown op": ("fp32", "[exq]", "torch .* has no exq; expected one of .*`exp`"),
+    "an unknown op": ("fp32", "[exq]", "torch .* has no exq; expected .*`exp`"),
     "an unknown overload": ("fp32", "[sum.dims]", "torch .* has no sum.dims; expected one of"),
     "an op that writes": ("fp32", "[exp_]", "exp_ writes its arguments; expected an overload with a new result"),
     "an op without tensors": ("fp32", "[eye]", "eye has no Tensor before its keywords; expected a Tensor to cast"),
@@ -61,9 +61,9 @@ def test_a_wrong_op_is_refused_at_its_line(load: Callable, name: str) -> None:
 
 
 MALFORMED = {
-    "- policy: fp16\n  meaning: m\n  ops: [exp]\n": "1: unknown policy `fp16`; expected one of lower_precision_fp, ",
+    "- policy: fp16\n  meaning: m\n  ops: [exp]\n": "1: unknown policy `fp16`; expected one of `lower_precision_fp`, ",
     "- policy: fp32\n  meaning: m\n": "1: an entry without `ops`; expected policy, meaning and ops",
-    FP32 + "  reason: r\n": "1: unknown key `reason`; expected one of policy, meaning, beyond, error, ops",
+    FP32 + "  reason: r\n": "1: unknown key `reason`; expected one of `policy`, `meaning`, `beyond`, `error`, `ops`",
     FP32 + "  error: r\n": "1: fp32 with `error`; expected `error` with banned, and only there",
     "- policy: banned\n  meaning: m\n  ops: [exp]\n": "1: banned without `error`; expected `error` with banned",
     FP32 + "  ops: [exp]\n": "1: the key `ops` appears twice; expected it once",

@@ -15,7 +15,8 @@ from tenax.codegen.tree import Tree
 ADD = "- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n"
 
 REFUSED = [
-    (ADD + "  jmp: self\n", "ops_spec/ops.yaml:2: unknown key `jmp`; expected one of func, jnp, kernel, each, "),
+    (ADD + "  jmp: self\n", "ops_spec/ops.yaml:2: unknown key `jmp`; expected `jnp`"),
+    (ADD + "  x: self\n", "ops_spec/ops.yaml:2: unknown key `x`; expected one of `func`, `jnp`, `kernel`, `each`, "),
     (ADD, "ops_spec/ops.yaml:1: add.Tensor has no body; expected one of jnp, kernel, each, decompose, unsupported"),
     (ADD + "  jnp: self\n  kernel: a.b\n", "ops_spec/ops.yaml:1: add.Tensor has `jnp` and `kernel`; expected one of "),
     (ADD + "  jnp: self\n  jnp: other\n", "ops_spec/ops.yaml:1: the key `jnp` appears twice; expected it once"),
