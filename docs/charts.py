@@ -30,7 +30,7 @@ COLOURS = {
     "tenax, eager": "#f08c00",
     "JAX by hand": "#1971c2",
     "CPU torch": "#868e96",
-    "torch.compile": "#ae3ec9",
+    "tenax, torch.compile": "#ae3ec9",
 }
 INK, FAINT = "#6e7781", "#8b949e55"
 WIDTH, PANEL, HEIGHT, LEFT, TOP = 640, 240, 150, 48, 104  # pixels: of the picture, and of the panels in it
@@ -94,7 +94,8 @@ def first_steps(markdown: str) -> dict[str, dict[str, dict[int, float]]]:
         for row, seconds in read("first steps", table, ("model", "mode"), f"to step {steps:,}, s"):
             model, mode = row.rsplit(", ", 1)
             if model in found:
-                found[model].setdefault({"eager": "tenax, eager"}.get(mode, mode), {})[steps] = seconds
+                line = f"tenax, {mode}" if mode in ("eager", "torch.compile") else mode
+                found[model].setdefault(line, {})[steps] = seconds
     return found
 
 
