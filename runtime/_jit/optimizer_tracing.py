@@ -207,8 +207,8 @@ class GroupNumbers:
     def pass_groups(self) -> None:
         """Put symbolic numbers into the groups for those that are inputs outside of steps."""
         for number, group in self.groups.items():
-            for key in [key for key in group if (number, key) in self.early and can_be_passed(group, key)]:
-                if not _is_symbolic(group[key]):
+            for key in [key for key in group if (number, key) in self.early and not _is_symbolic(group[key])]:
+                if can_be_passed(group, key) or type(group[key]) is int:
                     self.put[number, key] = group[key], self.of_group(group, key)
                     group[key] = self.put[number, key][1]
 

@@ -48,12 +48,6 @@ def register_group(name: Any, group: Any) -> None:
         raise ValueError(f"a process group is named {name!r} already; expected an axis of another name")
 
 
-def default_store() -> Any:
-    """The store of the default group."""
-    with private_names("torch", torch.__version__):
-        return _dist.distributed_c10d._get_default_store()
-
-
 def register_ranks(group: Any, ranks: Mapping[int, int]) -> None:
     """Register the ranks of a group for `dist.get_process_group_ranks` and `permute_tensor`."""
     with private_names("torch", torch.__version__):

@@ -133,12 +133,15 @@ class TracedSymNode:
 
     def round(self, digits: int | None = None) -> TracedSymNode:
         """The number rounded to the nearest int, or to `digits` decimals."""
-        made = TracedSymNode(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
-        return self._computed(made, round if digits is None else functools.partial(round, ndigits=digits))
+        with jax.enable_x64(True):
+            made = TracedSymNode(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
+        return self._computed(made, round, *(() if digits is None else [self._constant(digits, int)]))
 
-    def clone(self) -> TracedSymNode:
+    def clone(self, *_: Any) -> TracedSymNode:
         """The node itself, because nodes are immutable."""
         return self
+
+    __deepcopy__ = clone
 
     def neg(self) -> TracedSymNode:
         """The negative number. That of a float32 is exact, and TPUs emulate float64."""
@@ -158,6 +161,10 @@ class TracedSymNode:
         require_known(self.array, {bool: "a condition", int: "an int", float: "a float"}[self.kind])
         return self.kind(self.array)
 
+    def bool_(self) -> bool:
+        """Whether the number is not 0, on which the run then depends."""
+        return bool(self._unknown()) if self.numbers is None else self.asks(bool, "a condition")
+
     def guard_int(self, *_: Any) -> Any:
         """The value, where C++ needs it.
 
@@ -169,7 +176,7 @@ class TracedSymNode:
             raise TraceError("torch.tensor cuts a symbolic int to 32 bits; expected one that fits")
         return value
 
-    guard_float = guard_bool = guard_size_oblivious = expect_size = bool_ = int_ = float_ = _unknown
+    guard_float = guard_bool = guard_size_oblivious = expect_size = int_ = float_ = _unknown
     guard_or_true = guard_or_false = statically_known_true = _unknown
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@ no new program."""
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -109,6 +110,41 @@ def test_numbers_of_groups_that_are_read_are_those_of_the_call(optimizer: str, s
     found, train = read("jax", tenax.jit)
     close(found, expected)
     assert len(compiled_of(train).history) <= 5
+
+
+@pytest.mark.parametrize("lr", [0.5, 1])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda lr: lr,
+        lambda lr: isinstance(lr, (int, float)),
+        lambda lr: 2 if lr else 3,
+        lambda lr: (round(lr), round(lr, 2)),
+        copy.deepcopy,
+        lambda lr: {0.5: 1, 0.35: 2}.get(lr, 3),
+    ],
+)
+def test_what_python_does_with_a_rate_follows_its_value(read: Callable[[float], Any], lr: float) -> None:
+    def run(device: str, jit: Any) -> list[Any]:
+        model = nn.Linear(2, 1).to(device)
+        optimizer = SGD(model.parameters(), lr=lr)
+        scheduler = ExponentialLR(optimizer, 0.7)
+
+        @jit
+        def step(x: torch.Tensor) -> Any:
+            model(x).sum().backward()
+            found = read(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            return found
+
+        found = []
+        for _ in range(3):
+            found.append(step(torch.ones(2, device=device)))
+            scheduler.step()
+        optimizer.param_groups[0]["lr"] = 0.0
+        return [*found, step(torch.ones(2, device=device))]
+
+    assert run("jax", tenax.jit) == run("cpu", lambda f: f)
 
 
 def test_a_group_may_be_kept_in_a_variable() -> None:
