@@ -34,8 +34,7 @@ _LIBRARIES = {
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
     "safetensors.torch": "safetensors",
 }
-# Modules that torch imports lazily, and what follows their import: the call of a function of tenax, or the replacement
-# of functions by those of a module of tenax.
+# What follows the import of modules that torch imports lazily: a function is called, or a module replaces functions.
 _CALLED = {
     late_modules.TRACE_RULES: ("_torch.frames", "skip_frames"),
     late_modules.OPTIMIZERS: ("_torch.frames", "keep_traced_counters"),
@@ -45,6 +44,7 @@ _DELEGATED = {
     late_modules.JAGGED_ATTENTION: "sparse.jagged",
     late_modules.RING_ATTENTION: "distributed.ring_attention",
     late_modules.INDUCTOR: "compile.default_backend",
+    late_modules.CAPTURE: "compile.captures",
 }
 
 

@@ -121,7 +121,8 @@ class Backward:
             elif array is None or array.is_deleted():
                 raise RuntimeError(
                     "a second derivative of a compiled function computes forward again, and what it read there was "
-                    "overwritten or let go; keep its arguments, and differentiate before the next call"
+                    "overwritten or let go. Keep its arguments, and differentiate before the next call; if the "
+                    "function itself writes what it reads (BatchNorm, spectral_norm), take both derivatives in it"
                 )
             else:
                 operands.append(wrap(array, index))

@@ -60,6 +60,7 @@ _MODES = (
     *("the default dtype", "the default device"),
     *("the precision of float32 products", "deterministic mode", "the set of overridden operators"),
 )  # in the order of a key
+_OF_CALLS = "calls", "programs", "history", "numbers", "described", "shared"  # attributes that the calls have made
 _OTHER = "arguments of another structure, shape, dtype or value"
 _REASONS = 3  # programs that a reason tells apart, the newest first
 _MANY = 8  # traces of one function; a warning gives the reason at this count and each time it doubles
@@ -96,6 +97,12 @@ class CompiledFunction:
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles have: the function and its settings, and no programs, which belong to the objects
+        that this function reaches."""
+        new = CompiledFunction(self.function)
+        return {**vars(self), **{name: getattr(new, name) for name in _OF_CALLS}}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.

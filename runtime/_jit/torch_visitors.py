@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from .._torch.modules import SCALER_NUMBERS, SCHEDULER_MARKS
+from ..errors import TraceError
 from .libraries import is_own, may_hold_state, module_of
 from .state_graph import StateGraph, StateNode
 from .tensor_hooks import tables_of
@@ -41,6 +42,11 @@ def visit_tensor(graph: StateGraph, node: StateNode) -> None:
 def visit_module(graph: StateGraph, node: StateNode) -> None:
     """Follow a module's tables and attributes, and its class."""
     module: Module = node.value
+    if isinstance(module, torch.jit.ScriptModule):
+        raise TraceError(
+            f"{node.path} is a module of TorchScript, whose state a compiled function does not see; expected the "
+            "module that it was made of"
+        )
     graph.reached.modules[id(module)] = node.path, module
     state = module.__dict__
     graph.tables.update(id(state[name]) for name in MODULE_PRIVATE if isinstance(state.get(name), dict))

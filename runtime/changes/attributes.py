@@ -252,6 +252,12 @@ LIBRARIES = (
         by_torch=True,
     ),
     Patch(
+        "torch._dynamo.convert_frame",
+        "trace_frame",
+        (When.DYNAMO,),
+        "A capture leaves the random state of the device as it was, as it does those of the CPU and of CUDA.",
+    ),
+    Patch(
         "torch._inductor.compile_fx",
         "compile_fx",
         (When.INDUCTOR,),

@@ -1,8 +1,9 @@
 """Indexing by 0-d tensors in a trace: torch reads the value of such an index, which is unknown there.
 
 In a trace `x[i]`, `x.select(0, i)` and `x.narrow(0, i, n)` become an `index_select`, so they are copies instead of
-views. A write to the copy must therefore be written back, as `x[i] += 1` does, and the copy must not be used after `x`
-was written. Lost writes and uses of stale copies raise.
+views; so does `x[i : i + n]` for numbers of Python that calls pass, with a program for each length. A write to the copy
+must therefore be written back, as `x[i] += 1` does, and the copy must not be used after `x` was written. Lost writes
+and uses of stale copies raise.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class TracedIndexing(TorchFunctionMode):
         return self._copied(input, _slice_at(input, dim, place, length), (start,))
 
     def _copied(self, x: torch.Tensor, part: torch.Tensor, index: tuple[Any, ...]) -> torch.Tensor:
-        self.copies.append(IndexedCopy(part, part._version, x, x._version, user_line(), any(map(is_of_host, index))))
+        by_number = any(is_of_host(i) or _is_moving(i) for i in index)
+        self.copies.append(IndexedCopy(part, part._version, x, x._version, user_line(), by_number))
         return part
 
     def set(self, x: torch.Tensor, index: Any, value: Any) -> Any:
@@ -145,9 +147,10 @@ class TracedIndexing(TorchFunctionMode):
 
 
 def _split_unknown(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, torch.Tensor]]]:
-    """Replace each unknown 0-d tensor in an index by 0; also return (axis, tensor) for each of them."""
+    """Replace each unknown 0-d tensor in an index by 0, and each slice between numbers by a full one; also return
+    (axis, positions) for each of them."""
     parts = [_tensor(p) for p in (index if isinstance(index, tuple) else (index,))]
-    if not any(map(_is_unknown_index, parts)):
+    if not any(_is_unknown_index(p) or _is_moving(p) for p in parts):
         return index, []
     taken = [axes_of(p) for p in parts]
     if sum(taken) > x.dim():
@@ -159,8 +162,29 @@ def _split_unknown(x: torch.Tensor, index: Any) -> tuple[Any, list[tuple[int, to
         elif _is_unknown_index(part):
             axes.append((axis, _from_start(part, x.shape[axis]).reshape(1)))
             parts[k] = 0
+        elif _is_moving(part) and (moving := _between_numbers(part, x.shape[axis])) is not None:
+            axes.append((axis, moving))
+            parts[k] = slice(None)
         axis += taken[k]
     return tuple(parts), axes
+
+
+def _is_moving(part: Any) -> bool:
+    """Whether a part of an index is a slice between numbers of Python that calls pass."""
+    return isinstance(part, slice) and part.step is None and any(map(is_of_host, (part.start, part.stop)))
+
+
+def _between_numbers(part: slice, size: int) -> torch.Tensor | None:
+    """The positions of such a slice, for any start and one length; None if it counts from the end of the axis."""
+    start: Any = 0 if part.start is None else part.start
+    stop = size if part.stop is None or part.stop > size else part.stop
+    if not all(isinstance(n, int) for n in (start, stop)) or not 0 <= start <= stop:
+        return None
+    length = stop - start
+    if is_of_host(length):
+        length, number = length.node.host.value, length
+        bool(number == length)  # the program holds for this length
+    return _tensor(start) + torch.arange(length, device=NAME)
 
 
 def _from_start(place: torch.Tensor, size: int) -> torch.Tensor:

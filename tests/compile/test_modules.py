@@ -158,6 +158,16 @@ def test_random_numbers_are_those_of_eager_mode_and_new_in_each_call() -> None:
             close(a, b)
 
 
+@pytest.mark.parametrize("draw", [torch._sample_dirichlet, lambda x: torch.binomial(x * 10, x)])
+def test_a_capture_draws_no_numbers(draw: Callable[[Tensor], Tensor]) -> None:
+    x = torch.full((2, 2), 0.5, device="jax")
+    drawn = []
+    for f in (draw, torch.compile(lambda x: draw(x), backend="tenax")):
+        torch.manual_seed(3)
+        drawn.append([*(f(x) for _ in range(3)), torch.rand(2, device="jax")])
+    close(*drawn)
+
+
 def test_generators_break_the_graph() -> None:
     generator = torch.Generator(device="jax")
 

@@ -46,6 +46,74 @@ def test_an_index_is_no_part_of_the_program(name: str) -> None:
     assert len(compiled.history) == 1
 
 
+def _queue(device: str, jit: Any) -> tuple[list[Any], Any]:
+    """A ring buffer with a pointer that is a number of Python."""
+    state = SimpleNamespace(queue=torch.zeros(3, 20, device=device), pointer=0)
+
+    @jit
+    def step(keys: torch.Tensor) -> torch.Tensor:
+        n = keys.shape[0]
+        state.queue[:, state.pointer : state.pointer + n] = keys.T
+        state.pointer = (state.pointer + n) % 20
+        return state.queue.sum()
+
+    found: list[Any] = [step(torch.full((4, 3), float(i), device=device)) for i in range(12)]
+    return [*found, state.pointer, state.queue], step
+
+
+def _batches(device: str, jit: Any) -> tuple[list[Any], Any]:
+    """Slices of one length, and a last one that is shorter."""
+    data, w = torch.arange(70.0, device=device).view(35, 2), torch.ones(2, device=device, requires_grad=True)
+
+    @jit
+    def step(i: int) -> Any:
+        batch = data[i * 8 : (i + 1) * 8]
+        return torch.autograd.grad((batch @ w).square().sum(), w), batch.shape[0]
+
+    return [step(i) for _ in range(2) for i in range(5)], step
+
+
+def _slices(device: str, jit: Any) -> tuple[list[Any], Any]:
+    """Slices that count from the end, or have other lengths, beside those of one length."""
+    x = torch.arange(40.0, device=device).view(4, 10)
+
+    @jit
+    def step(i: int) -> Any:
+        y = x.clone()
+        y[1, i : i + 2] = 7.0
+        y[:2, i:] *= 2
+        y[..., i : i + 3] = y[..., i + 1 : i + 4] * 2 if i < 5 else 0
+        return y, x[i : i + 1].sum(), x[:, -i:].sum(), x[i : i - 1 : 1].sum(), x[:i].sum(), x[None, i : i + 20].sum()
+
+    return [step(i) for i in (1, 2, 3, 4, 6, 2, 0)], step
+
+
+def _views(device: str, jit: Any) -> tuple[list[Any], Any]:
+    """Slices that are written or returned as views, which need a program each."""
+    x = torch.zeros(10, device=device)
+
+    @jit
+    def write(i: int) -> None:
+        x[i : i + 2].add_(1)
+
+    @jit
+    def read(i: int) -> torch.Tensor:
+        return x[i : i + 3]
+
+    for i in range(5):
+        write(i)
+        read(i).mul_(2)
+    return [x], write
+
+
+@pytest.mark.parametrize(("program", "traces"), [(_queue, 2), (_batches, 3), (_slices, 7), (_views, 5)])
+def test_slices_between_numbers_have_a_program_for_each_length(program: Callable[..., Any], traces: int) -> None:
+    expected, _ = program("cpu", lambda f: f)
+    found, step = program("jax", tenax.jit)
+    close(found, expected)
+    assert len(step.history) <= traces
+
+
 @pytest.mark.parametrize(
     ("f", "expected"),
     [

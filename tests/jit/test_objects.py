@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import configparser
 import contextvars
+import copy
 import hashlib
 import hmac
 import io
 import mmap
+import pickle
 import queue
 import string
 import threading
@@ -26,6 +28,7 @@ import torch
 
 import tenax
 from tenax._jit.visitors import reach
+from tenax.errors import TraceError
 from tests.jit.test_guards import Program, assert_noticed, given
 
 
@@ -148,3 +151,35 @@ def test_an_assert_does_not_lead_into_pytest() -> None:
 
     assert "@pytest_ar" in function.__code__.co_names  # it was rewritten
     assert not [node.path for node in reach(function=function).nodes.values() if "pytest" in node.path]
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.model = torch.nn.Linear(3, 1, device="jax")
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.step = tenax.jit(self._step)
+
+    def _step(self, x: torch.Tensor) -> torch.Tensor:
+        self.optimizer.zero_grad()
+        loss = self.model(x).square().mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda trainer: pickle.loads(pickle.dumps(trainer))])
+def test_a_copy_of_an_object_with_a_compiled_method_trains_its_own_model(copied: Callable[[Trainer], Trainer]) -> None:
+    trainer, x = Trainer(), torch.ones(2, 3, device="jax")
+    trainer.step(x)
+    other, before = copied(trainer), trainer.model.weight.detach().clone()
+    assert other.step.history == []
+    losses = [other.step(x) for _ in range(3)]
+    assert torch.equal(trainer.model.weight, before)
+    assert [trainer.step(x) for _ in range(3)] == losses
+    assert torch.equal(trainer.model.weight, other.model.weight)
+
+
+def test_a_module_of_torchscript_is_refused() -> None:
+    model = torch.jit.trace(torch.nn.Linear(3, 2), torch.ones(1, 3)).to("jax")
+    with pytest.raises(TraceError, match=r"model is a module of TorchScript"):
+        tenax.jit(lambda x: model(x))(torch.ones(1, 3, device="jax"))
