@@ -16,7 +16,7 @@ from tenax.codegen.fault import Fault, one_of
 from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
 from tenax.codegen.source import BUILTINS, MODULES, free_names, kinds, unresolved, words
-from tenax.codegen.spec import DTYPES, Entry, call
+from tenax.codegen.spec import DTYPES, Call, Entry, call
 from tenax.codegen.tree import Tree
 
 
@@ -163,7 +163,16 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
         return
     for found in (_variant, _gradient, _derivative, _dtypes, _promotion, _named, _body, _conditions):
         yield from found(entry, func, params, context)
+    yield from _functions(entry, func, context)
     yield from traits.faults(entry, func, context.schemas)
+
+
+def _functions(entry: Entry, func: FunctionSchema, context: Context) -> Iterator[Fault]:
+    """The faults of the functions of runtime/aten/ that the entry names."""
+    results = Call(entry.results) if entry.results else None
+    for key, called in (("prepare", entry.prepare), ("check", entry.guard), ("results", results)):
+        if called is not None:
+            yield from kernel.call_faults(entry, key, called, func, context.tree)
 
 
 def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -371,7 +380,7 @@ def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterat
 
 
 def _conditions(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    for item in entry.check:
+    for item in entry.conditions:
         if item.error:
             yield from name_faults(entry, "check", item.that, params, context)
             continue
@@ -390,7 +399,7 @@ def _conditions(entry: Entry, func: FunctionSchema, params: Sequence[Parameter],
 def condition_faults(entries: Sequence[Entry], context: Context) -> Iterator[Fault]:
     """The faults of named checks: errors in their expressions, and checks that no entry uses."""
     where = context.tree.spec_name(context.tree.checks.stem)
-    named = {parsed[0] for e in entries for c in e.check if not c.error and (parsed := call(c.that))}
+    named = {parsed[0] for e in entries for c in e.conditions if not c.error and (parsed := call(c.that))}
     for condition in context.conditions.values():
         if condition.name in context.words or condition.name in context.functions:
             yield Fault(where, condition.line, f"{condition.name} is also a word or a lowering", "another name")

@@ -21,7 +21,7 @@ from tenax.codegen.operators import Arithmetic
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, Entry, Preparation, call
+from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, Call, Entry, call
 from tenax.codegen.traits import TRAITS
 
 WIDTH = 120
@@ -105,8 +105,8 @@ class Function:
         parts = []
         if self.context.generated(self.entry):
             parts.append("\n".join([self._def(self.name, self.returns), self._docstring(), *self._body()]))
-        if self.entry.check:
-            conditions = [("" if c.error else "checks.") + self.local(c.that) for c in self.entry.check]
+        if self.entry.conditions:
+            conditions = [("" if c.error else "checks.") + self.local(c.that) for c in self.entry.conditions]
             doc = f'{INDENT}"""The conditions of {self.entry.name}; its row of the table has their errors."""'
             result = literal("return ", conditions, "", INDENT)
             parts.append("\n".join([self._def(f"{self.name}__checks", "tuple[Array, ...]"), doc, result]))
@@ -279,7 +279,7 @@ def _order(name: str) -> tuple[int, str]:
 
 def has_functions(entry: Entry, context: Context) -> bool:
     """Whether a function is generated for an entry."""
-    return entry.lowered and (bool(entry.check) or context.generated(entry))
+    return entry.lowered and (bool(entry.conditions) or context.generated(entry))
 
 
 def module(family: str, entries: Sequence[Entry], context: Context) -> str:
@@ -368,7 +368,7 @@ def _taken(entry: Entry, named: dict[str, Entry]) -> tuple[tuple[str, str], ...]
 
 def _errors(entry: Entry, context: Context) -> list[str]:
     """The errors of the conditions of an entry."""
-    return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.check]
+    return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.conditions]
 
 
 def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> str:
@@ -382,7 +382,7 @@ def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> 
     items += [f"special={_tuple(special)}"] if special else []
     items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
     grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
-    items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.check else []
+    items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.conditions else []
     items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
     tables = {
         "dtypes=": [[_quote(x) for x in pair] for pair in dtypes],
@@ -407,8 +407,8 @@ def _value(text: str) -> str:
 
 def _trait(value: Any) -> str:
     """The value of a trait as source."""
-    if isinstance(value, Preparation):
-        return _trait((value.name, *value.arguments))
+    if isinstance(value, Call):
+        return _trait((value.path, *(a.strip("'") for a in value.arguments)))
     if isinstance(value, tuple):
         return _tuple([_quote(x) for x in value])
     return value if isinstance(value, str) and value.isdigit() else _quote(value) if isinstance(value, str) else "True"

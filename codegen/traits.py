@@ -7,89 +7,14 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from torchgen.model import FunctionSchema
 
 from tenax.codegen.fault import Fault, one_of
 from tenax.codegen.schema import Schemas
-from tenax.codegen.spec import Entry, Preparation
-
-# The preparations of `prepare`, each with its number of arguments, or None if any will do (runtime/aten/prepare.py).
-PREPARATIONS: dict[str, int | None] = {
-    "alert_not_deterministic": 1,
-    "dtype_of_out": 1,
-    "dtype_of_wider_out": 1,
-    "expand_masks": 1,
-    "put_masks": 2,
-    "from_length": 1,
-    "raise_info": 1,
-    "real_part_to_out": 1,
-    "refuse_empty_axis": 2,
-    "to_device": None,
-    "with_lengths": None,
-    "on_named_device": 1,
-    "transpose_strided": 1,
-    "truth_of_bytes": 1,
-    "widen_to_out": 1,
-}
-# The checks of `guard`, each with its number of arguments (runtime/aten/place_guards.py, range_guards.py).
-GUARDS = {
-    "diagonal_of_length": 5,
-    "diagonal_of_size": 5,
-    "finite_range": 2,
-    "index_in_axis": 3,
-    "index_in_axis_of": 3,
-    "integer_range": 3,
-    "integer_range_like": 4,
-    "integers_below": 2,
-    "integers_below_like": 3,
-    "part_of_axis": 4,
-    "probability": 1,
-    "random_below": 2,
-    "random_range": 3,
-    "rank_in_axis": 3,
-    "slice_of_length": 6,
-    "slice_of_size": 6,
-    "slope_of_elu": 2,
-    "slope_of_result": 2,
-    "slope_of_rrelu": 4,
-}
-# Preparations that apply only to rows that write in place or to `out=`.
-OF_WRITES = ("dtype_of_out", "dtype_of_wider_out", "real_part_to_out", "truth_of_bytes", "widen_to_out")
-# Preparations whose argument is text.
-OF_TEXT = ("alert_not_deterministic", "raise_info")
-# The words of `results` (runtime/aten/result_layouts.py).
-RESULTS = (
-    "column_major",
-    "column_major_vh",
-    "contiguous",
-    "contiguous_out",
-    "contiguous_used_out",
-    "coordinates",
-    "in_order_of_transform",
-    "input_if_requested",
-    "kept_out",
-    "least_squares",
-    "like_convolved",
-    "like_first",
-    "like_image",
-    "like_product",
-    "like_query",
-    "like_rolled",
-    "like_second",
-    "margin_of_one_sample",
-    "of_all_steps",
-    "of_input_sizes",
-    "of_one_sample",
-    "saved_in_training",
-    "slices_in_order",
-    "weights_if_needed",
-)
-# The words of `rewrite` (runtime/dispatch/product_rewrite.py).
-REWRITES = ("matmul",)
+from tenax.codegen.spec import Entry
 
 
 @dataclass(frozen=True)
@@ -101,10 +26,11 @@ class Trait:
 
     def given(self, entry: Entry, form: str, derived: bool) -> bool:
         """Whether the entry has the key, and it holds for a row of this form."""
-        if self.name == "prepare" and entry.prepare and entry.prepare.name in OF_WRITES:
+        value = getattr(entry, self.name)
+        if self.name in ("prepare", "results") and str(value).partition("(")[0].endswith("_out"):
             return form != "functional"
         of_row = {"all": True, "inplace": form == "inplace", "own": not derived}
-        return bool(getattr(entry, self.name)) and of_row[self.rows]
+        return bool(value) and of_row[self.rows]
 
 
 TRAITS = (
@@ -131,12 +57,8 @@ def faults(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fau
         "overwrites": _in_place,
         "writes_expanded": _in_place,
         "draws_if": _draws_if,
-        "prepare": partial(_prepare, "prepare", PREPARATIONS),
-        "guard": partial(_prepare, "guard", GUARDS),
         "host_values": lambda e, f, s: _arguments(e, "host_values", e.host_values, f),
         "not_donated": lambda e, f, s: _arguments(e, "not_donated", e.not_donated, f),
-        "results": lambda e, f, s: _word(e, "results", e.results, RESULTS),
-        "rewrite": lambda e, f, s: _word(e, "rewrite", e.rewrite, REWRITES),
         "reference": _reference,
         "compared_results": _compared_results,
     }
@@ -163,22 +85,6 @@ def _draws_if(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[
     if not entry.random:
         yield entry.fault("draws_if", f"{entry.name} is not random", "it only with `random: true`")
     yield from _arguments(entry, "draws_if", entry.draws_if, func)
-
-
-def _prepare(
-    key: str, known: Mapping[str, int | None], entry: Entry, func: FunctionSchema, schemas: Schemas
-) -> Iterator[Fault]:
-    given: Preparation = getattr(entry, key)
-    name, arguments = given.name, given.arguments
-    yield from _word(entry, key, name, tuple(known))
-    if known.get(name) not in (None, len(arguments)):
-        yield entry.fault(key, f"`{given}`", f"{known[name]} arguments")
-    yield from _arguments(entry, key, () if name in OF_TEXT else arguments, func)
-
-
-def _word(entry: Entry, key: str, given: str, known: Sequence[str]) -> Iterator[Fault]:
-    if given not in known:
-        yield entry.fault(key, f"unknown word `{given}`", one_of(given, known))
 
 
 def _reference(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[Fault]:

@@ -183,40 +183,42 @@ ROWS: dict[str, Row] = {
     "_ctc_loss": Row(
         "generated.loss",
         "_ctc_loss",
-        prepare=("with_lengths", "targets", "input_lengths", "target_lengths"),
+        prepare=("preparations.with_lengths", "targets", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.Tensor": Row(
         "generated.loss",
         "_ctc_loss__Tensor",
-        prepare=("to_device", "input_lengths", "target_lengths"),
+        prepare=("preparations.to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.Tensor_out": Row(
         "generated.loss",
         "_ctc_loss__Tensor",
         "out",
-        prepare=("to_device", "input_lengths", "target_lengths"),
+        prepare=("preparations.to_device", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss.out": Row(
         "generated.loss",
         "_ctc_loss",
         "out",
-        prepare=("with_lengths", "targets", "input_lengths", "target_lengths"),
+        prepare=("preparations.with_lengths", "targets", "input_lengths", "target_lengths"),
         dtypes=(("log_probs", "floating"), ("targets", "int32 int64")),
     ),
     "_ctc_loss_backward": Row(
-        "kernels.ctc", "_ctc_loss_backward", prepare=("with_lengths", "targets", "input_lengths", "target_lengths")
+        "kernels.ctc",
+        "_ctc_loss_backward",
+        prepare=("preparations.with_lengths", "targets", "input_lengths", "target_lengths"),
     ),
     "_ctc_loss_backward.Tensor": Row(
-        "kernels.ctc", "_ctc_loss_backward", prepare=("to_device", "input_lengths", "target_lengths")
+        "kernels.ctc", "_ctc_loss_backward", prepare=("preparations.to_device", "input_lengths", "target_lengths")
     ),
     "_ctc_loss_backward.out": Row(
         "kernels.ctc",
         "_ctc_loss_backward",
         "out",
-        prepare=("with_lengths", "targets", "input_lengths", "target_lengths"),
+        prepare=("preparations.with_lengths", "targets", "input_lengths", "target_lengths"),
     ),
     "_cummax_helper": Row(
         "generated.scan", "_cummax_helper", "inplace", dtypes=(("self", "bool integral floating"), ("indices", "int64"))
@@ -328,12 +330,24 @@ ROWS: dict[str, Row] = {
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams.out": Row(
         "generated.quantize", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "out"
     ),
-    "_fft_c2c": Row("kernels.fft", "_fft_c2c", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_c2c.out": Row("kernels.fft", "_fft_c2c", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_c2r": Row("kernels.fft", "_fft_c2r", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_c2r.out": Row("kernels.fft", "_fft_c2r", "out", results="in_order_of_transform", dtypes=(("", "complex"),)),
-    "_fft_r2c": Row("kernels.fft", "_fft_r2c", results="in_order_of_transform", dtypes=(("", "floating"),)),
-    "_fft_r2c.out": Row("kernels.fft", "_fft_r2c", "out", results="in_order_of_transform", dtypes=(("", "floating"),)),
+    "_fft_c2c": Row(
+        "kernels.fft", "_fft_c2c", results="result_layouts.in_order_of_transform", dtypes=(("", "complex"),)
+    ),
+    "_fft_c2c.out": Row(
+        "kernels.fft", "_fft_c2c", "out", results="result_layouts.in_order_of_transform", dtypes=(("", "complex"),)
+    ),
+    "_fft_c2r": Row(
+        "kernels.fft", "_fft_c2r", results="result_layouts.in_order_of_transform", dtypes=(("", "complex"),)
+    ),
+    "_fft_c2r.out": Row(
+        "kernels.fft", "_fft_c2r", "out", results="result_layouts.in_order_of_transform", dtypes=(("", "complex"),)
+    ),
+    "_fft_r2c": Row(
+        "kernels.fft", "_fft_r2c", results="result_layouts.in_order_of_transform", dtypes=(("", "floating"),)
+    ),
+    "_fft_r2c.out": Row(
+        "kernels.fft", "_fft_r2c", "out", results="result_layouts.in_order_of_transform", dtypes=(("", "floating"),)
+    ),
     "_foreach_abs": Row("generated.foreach", "_foreach_abs", dtypes=(("", "not unsigned"),)),
     "_foreach_abs.out": Row("generated.foreach", "_foreach_abs", "out", dtypes=(("", "not unsigned"),)),
     "_foreach_abs_": Row("generated.foreach", "_foreach_abs", "inplace", dtypes=(("", "not unsigned"),)),
@@ -913,7 +927,7 @@ ROWS: dict[str, Row] = {
         "generated.indexing",
         "_index_put_impl_",
         conditions="indexing._index_put_impl___checks",
-        prepare=("put_masks", "indices", "values"),
+        prepare=("index_masks.put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
@@ -924,7 +938,7 @@ ROWS: dict[str, Row] = {
         "_index_put_impl_",
         "out",
         conditions="indexing._index_put_impl___checks",
-        prepare=("put_masks", "indices", "values"),
+        prepare=("index_masks.put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
@@ -935,7 +949,7 @@ ROWS: dict[str, Row] = {
         "_index_put_impl_",
         "inplace",
         conditions="indexing._index_put_impl___checks",
-        prepare=("put_masks", "indices", "values"),
+        prepare=("index_masks.put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
@@ -958,10 +972,14 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "_linalg_det": Row(
-        "kernels.lu", "_linalg_det", prepare=("transpose_strided", "A"), dtypes=(("", "floating complex"),)
+        "kernels.lu", "_linalg_det", prepare=("preparations.transpose_strided", "A"), dtypes=(("", "floating complex"),)
     ),
     "_linalg_det.result": Row(
-        "kernels.lu", "_linalg_det", "out", prepare=("transpose_strided", "A"), dtypes=(("", "floating complex"),)
+        "kernels.lu",
+        "_linalg_det",
+        "out",
+        prepare=("preparations.transpose_strided", "A"),
+        dtypes=(("", "floating complex"),),
     ),
     "_linalg_eigh": Row(
         "kernels.spectral",
@@ -990,29 +1008,36 @@ ROWS: dict[str, Row] = {
     ),
     "_linalg_eigvals": Row("generated.linalg", "_linalg_eigvals", dtypes=(("", "floating complex"),)),
     "_linalg_slogdet": Row(
-        "kernels.lu", "_linalg_slogdet", prepare=("transpose_strided", "A"), dtypes=(("", "floating complex"),)
+        "kernels.lu",
+        "_linalg_slogdet",
+        prepare=("preparations.transpose_strided", "A"),
+        dtypes=(("", "floating complex"),),
     ),
     "_linalg_slogdet.sign": Row(
-        "kernels.lu", "_linalg_slogdet", "out", prepare=("transpose_strided", "A"), dtypes=(("", "floating complex"),)
+        "kernels.lu",
+        "_linalg_slogdet",
+        "out",
+        prepare=("preparations.transpose_strided", "A"),
+        dtypes=(("", "floating complex"),),
     ),
     "_linalg_solve_ex": Row(
         "kernels.lu",
         "_linalg_solve_ex",
-        prepare=("raise_info", "torch.linalg.solve_ex"),
+        prepare=("preparations.raise_info", "torch.linalg.solve_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "_linalg_solve_ex.result": Row(
         "kernels.lu",
         "_linalg_solve_ex",
         "out",
-        prepare=("raise_info", "torch.linalg.solve_ex"),
+        prepare=("preparations.raise_info", "torch.linalg.solve_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "_linalg_svd": Row(
         "kernels.spectral",
         "_linalg_svd",
         conditions="linalg._linalg_svd__checks",
-        results="column_major_vh",
+        results="result_layouts.column_major_vh",
         dtypes=(("", "floating complex"),),
         checks=(
             (
@@ -1026,7 +1051,7 @@ ROWS: dict[str, Row] = {
         "_linalg_svd",
         "out",
         conditions="linalg._linalg_svd__checks",
-        results="column_major_vh",
+        results="result_layouts.column_major_vh",
         dtypes=(("", "floating complex"),),
         checks=(
             (
@@ -1037,8 +1062,12 @@ ROWS: dict[str, Row] = {
     ),
     "_log_softmax": Row("kernels.softmax", "_log_softmax", dtypes=(("", "floating"),)),
     "_log_softmax.out": Row("kernels.softmax", "_log_softmax", "out", dtypes=(("", "floating"),)),
-    "_log_softmax_backward_data": Row("kernels.softmax", "_log_softmax_backward_data", results="contiguous"),
-    "_log_softmax_backward_data.out": Row("kernels.softmax", "_log_softmax_backward_data", "out", results="contiguous"),
+    "_log_softmax_backward_data": Row(
+        "kernels.softmax", "_log_softmax_backward_data", results="result_layouts.contiguous"
+    ),
+    "_log_softmax_backward_data.out": Row(
+        "kernels.softmax", "_log_softmax_backward_data", "out", results="result_layouts.contiguous"
+    ),
     "_logcumsumexp": Row("generated.scan", "_logcumsumexp", dtypes=(("", "floating complex"),)),
     "_logcumsumexp.out": Row("generated.scan", "_logcumsumexp", "out", dtypes=(("", "floating complex"),)),
     "_masked_scale": Row("generated.random", "_masked_scale"),
@@ -1053,14 +1082,14 @@ ROWS: dict[str, Row] = {
         "kernels.batchnorm",
         "native_batch_norm",
         "inplace",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit.no_stats": Row(
         "generated.norm",
         "_native_batch_norm_legit__no_stats",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
@@ -1068,7 +1097,7 @@ ROWS: dict[str, Row] = {
         "generated.norm",
         "_native_batch_norm_legit__no_stats",
         "out",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
@@ -1076,21 +1105,21 @@ ROWS: dict[str, Row] = {
         "kernels.batchnorm",
         "native_batch_norm",
         "out",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit_functional": Row(
         "kernels.batchnorm",
         "native_batch_norm",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit_no_training": Row(
         "generated.norm",
         "_native_batch_norm_legit_no_training",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
@@ -1098,18 +1127,21 @@ ROWS: dict[str, Row] = {
         "generated.norm",
         "_native_batch_norm_legit_no_training",
         "out",
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_multi_head_attention": Row(
-        "kernels.encoder", "_native_multi_head_attention", results="weights_if_needed", dtypes=(("query", "floating"),)
+        "kernels.encoder",
+        "_native_multi_head_attention",
+        results="result_layouts.weights_if_needed",
+        dtypes=(("query", "floating"),),
     ),
     "_native_multi_head_attention.out": Row(
         "kernels.encoder",
         "_native_multi_head_attention",
         "out",
-        results="weights_if_needed",
+        results="result_layouts.weights_if_needed",
         dtypes=(("query", "floating"),),
     ),
     "_nested_tensor_from_mask_left_aligned": Row(
@@ -1119,10 +1151,10 @@ ROWS: dict[str, Row] = {
         compared_results=0,
     ),
     "_new_zeros_with_same_feature_meta": Row(
-        "generated.creation", "_new_zeros_with_same_feature_meta", prepare=("to_device", "other")
+        "generated.creation", "_new_zeros_with_same_feature_meta", prepare=("preparations.to_device", "other")
     ),
     "_new_zeros_with_same_feature_meta.out": Row(
-        "generated.creation", "_new_zeros_with_same_feature_meta", "out", prepare=("to_device", "other")
+        "generated.creation", "_new_zeros_with_same_feature_meta", "out", prepare=("preparations.to_device", "other")
     ),
     "_padded_dense_to_jagged_forward": Row(
         "kernels.nested",
@@ -1247,9 +1279,12 @@ ROWS: dict[str, Row] = {
         on_host="host._unique2",
         dtypes=(("", "not complex float8"),),
     ),
-    "_unsafe_index.Tensor": Row("kernels.indexing", "index", prepare=("expand_masks", "indices")),
+    "_unsafe_index.Tensor": Row("kernels.indexing", "index", prepare=("index_masks.expand_masks", "indices")),
     "_unsafe_index_put": Row(
-        "kernels.indexing", "index_put", prepare=("expand_masks", "indices"), dtypes=(("self", "not unsigned"),)
+        "kernels.indexing",
+        "index_put",
+        prepare=("index_masks.expand_masks", "indices"),
+        dtypes=(("self", "not unsigned"),),
     ),
     "_unsafe_masked_index": Row("kernels.indexing", "_unsafe_masked_index", dtypes=(("self", "not unsigned float8"),)),
     "_unsafe_masked_index_put_accumulate": Row(
@@ -1484,11 +1519,11 @@ ROWS: dict[str, Row] = {
         "kernels.grid", "affine_grid_generator", "out", dtypes=(("", "not bool unsigned float8"),)
     ),
     "all": Row("generated.reduction", "all"),
-    "all.all_out": Row("generated.reduction", "all", "out", prepare=("truth_of_bytes", "self")),
+    "all.all_out": Row("generated.reduction", "all", "out", prepare=("preparations.truth_to_out", "self")),
     "all.dim": Row("generated.reduction", "all__dim"),
     "all.dims": Row("kernels.reduction", "all"),
-    "all.dims_out": Row("kernels.reduction", "all", "out", prepare=("truth_of_bytes", "self")),
-    "all.out": Row("generated.reduction", "all__dim", "out", prepare=("truth_of_bytes", "self")),
+    "all.dims_out": Row("kernels.reduction", "all", "out", prepare=("preparations.truth_to_out", "self")),
+    "all.out": Row("generated.reduction", "all__dim", "out", prepare=("preparations.truth_to_out", "self")),
     "amax": Row("generated.reduction", "amax", dtypes=(("", "bool integral floating"),)),
     "amax.out": Row("generated.reduction", "amax", "out", dtypes=(("", "bool integral floating"),)),
     "amin": Row("generated.reduction", "amin", dtypes=(("", "bool integral floating"),)),
@@ -1498,17 +1533,16 @@ ROWS: dict[str, Row] = {
     "angle": Row("kernels.pointwise", "angle", dtypes=(("", "not float8"),)),
     "angle.out": Row("kernels.pointwise", "angle", "out", dtypes=(("", "not float8"),)),
     "any": Row("generated.reduction", "any"),
-    "any.all_out": Row("generated.reduction", "any", "out", prepare=("truth_of_bytes", "self")),
+    "any.all_out": Row("generated.reduction", "any", "out", prepare=("preparations.truth_to_out", "self")),
     "any.dim": Row("generated.reduction", "any__dim"),
     "any.dims": Row("kernels.reduction", "any"),
-    "any.dims_out": Row("kernels.reduction", "any", "out", prepare=("truth_of_bytes", "self")),
-    "any.out": Row("generated.reduction", "any__dim", "out", prepare=("truth_of_bytes", "self")),
+    "any.dims_out": Row("kernels.reduction", "any", "out", prepare=("preparations.truth_to_out", "self")),
+    "any.out": Row("generated.reduction", "any__dim", "out", prepare=("preparations.truth_to_out", "self")),
     "arange": Row(
         "generated.creation",
         "arange",
         static=("end",),
-        prepare=("from_length", "end"),
-        results="kept_out",
+        prepare=("ranges.from_length", "end"),
         dtypes=(("", "integral floating"),),
     ),
     "arange.out": Row(
@@ -1516,16 +1550,15 @@ ROWS: dict[str, Row] = {
         "arange",
         "out",
         static=("end",),
-        prepare=("from_length", "end"),
-        results="kept_out",
+        prepare=("ranges.from_length", "end"),
+        results="result_layouts.kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "arange.start": Row(
         "generated.creation",
         "arange__start",
         static=("start", "end"),
-        prepare=("from_length", "end"),
-        results="kept_out",
+        prepare=("ranges.from_length", "end"),
         dtypes=(("", "integral floating"),),
     ),
     "arange.start_out": Row(
@@ -1533,16 +1566,15 @@ ROWS: dict[str, Row] = {
         "arange",
         "out",
         static=("start", "end", "step"),
-        prepare=("from_length", "end"),
-        results="kept_out",
+        prepare=("ranges.from_length", "end"),
+        results="result_layouts.kept_out",
         dtypes=(("", "integral floating"),),
     ),
     "arange.start_step": Row(
         "kernels.creation",
         "arange",
         static=("start", "end", "step"),
-        prepare=("from_length", "end"),
-        results="kept_out",
+        prepare=("ranges.from_length", "end"),
         dtypes=(("", "integral floating"),),
     ),
     "argmax": Row("kernels.reduction", "argmax", dtypes=(("", "integral floating"),)),
@@ -1608,7 +1640,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "batch_norm_backward": Row(
-        "generated.norm", "batch_norm_backward", results="input_if_requested", cpu_may_abort=True
+        "generated.norm", "batch_norm_backward", results="result_layouts.input_if_requested", cpu_may_abort=True
     ),
     "batch_norm_backward_elemt": Row("kernels.batchnorm", "batch_norm_backward_elemt", cpu_may_abort=True),
     "batch_norm_backward_elemt.out": Row("kernels.batchnorm", "batch_norm_backward_elemt", "out", cpu_may_abort=True),
@@ -1725,7 +1757,7 @@ ROWS: dict[str, Row] = {
         "generated.loss",
         "binary_cross_entropy",
         conditions="loss.binary_cross_entropy__checks",
-        results="like_first",
+        results="result_layouts.like_first",
         dtypes=(("", "floating"),),
         checks=(
             ("RuntimeError", "all elements of input should be between 0 and 1"),
@@ -1737,16 +1769,18 @@ ROWS: dict[str, Row] = {
         "binary_cross_entropy",
         "out",
         conditions="loss.binary_cross_entropy__checks",
-        results="like_first",
+        results="result_layouts.like_first",
         dtypes=(("", "floating"),),
         checks=(
             ("RuntimeError", "all elements of input should be between 0 and 1"),
             ("RuntimeError", "all elements of target should be between 0 and 1"),
         ),
     ),
-    "binary_cross_entropy_backward": Row("generated.loss", "binary_cross_entropy_backward", results="like_second"),
+    "binary_cross_entropy_backward": Row(
+        "generated.loss", "binary_cross_entropy_backward", results="result_layouts.like_second"
+    ),
     "binary_cross_entropy_backward.grad_input": Row(
-        "generated.loss", "binary_cross_entropy_backward", "out", results="like_second"
+        "generated.loss", "binary_cross_entropy_backward", "out", results="result_layouts.like_second"
     ),
     "binary_cross_entropy_with_logits": Row(
         "generated.loss", "binary_cross_entropy_with_logits", dtypes=(("", "floating"),)
@@ -1924,16 +1958,19 @@ ROWS: dict[str, Row] = {
     "celu.out": Row("generated.activation", "celu", "out", dtypes=(("", "floating"),)),
     "celu_": Row("generated.activation", "celu", "inplace", dtypes=(("", "floating"),)),
     "channel_shuffle": Row(
-        "kernels.shuffle", "channel_shuffle", results="like_image", dtypes=(("", "not unsigned float8"),)
+        "kernels.shuffle", "channel_shuffle", results="result_layouts.like_image", dtypes=(("", "not unsigned float8"),)
     ),
     "channel_shuffle.out": Row(
-        "kernels.shuffle", "channel_shuffle", "out", results="like_image", dtypes=(("", "not unsigned float8"),)
+        "kernels.shuffle",
+        "channel_shuffle",
+        "out",
+        results="result_layouts.like_image",
+        dtypes=(("", "not unsigned float8"),),
     ),
     "cholesky": Row(
         "kernels.cholesky",
         "cholesky",
         conditions="linalg.cholesky__checks",
-        results="contiguous_out",
         dtypes=(("", "floating complex"),),
         checks=(
             (
@@ -1947,7 +1984,7 @@ ROWS: dict[str, Row] = {
         "cholesky",
         "out",
         conditions="linalg.cholesky__checks",
-        results="contiguous_out",
+        results="result_layouts.contiguous_out",
         dtypes=(("", "floating complex"),),
         checks=(
             (
@@ -2025,12 +2062,16 @@ ROWS: dict[str, Row] = {
     "conv_depthwise3d.out": Row("generated.conv", "conv_depthwise3d", "out"),
     "conv_tbc": Row("generated.conv", "conv_tbc", dtypes=(("", "not bool unsigned"),)),
     "conv_tbc.out": Row("generated.conv", "conv_tbc", "out", dtypes=(("", "not bool unsigned"),)),
-    "convolution": Row("kernels.conv", "convolution", results="like_convolved", dtypes=(("", "int64 floating"),)),
-    "convolution.out": Row(
-        "kernels.conv", "convolution", "out", results="like_convolved", dtypes=(("", "int64 floating"),)
+    "convolution": Row(
+        "kernels.conv", "convolution", results="result_layouts.like_convolved", dtypes=(("", "int64 floating"),)
     ),
-    "convolution_backward": Row("kernels.conv", "convolution_backward", results="like_convolved"),
-    "convolution_backward.out": Row("kernels.conv", "convolution_backward", "out", results="like_convolved"),
+    "convolution.out": Row(
+        "kernels.conv", "convolution", "out", results="result_layouts.like_convolved", dtypes=(("", "int64 floating"),)
+    ),
+    "convolution_backward": Row("kernels.conv", "convolution_backward", results="result_layouts.like_convolved"),
+    "convolution_backward.out": Row(
+        "kernels.conv", "convolution_backward", "out", results="result_layouts.like_convolved"
+    ),
     "convolution_backward_overrideable": Row(
         "generated.conv",
         "convolution_backward_overrideable",
@@ -2073,17 +2114,25 @@ ROWS: dict[str, Row] = {
     "cummin.out": Row("generated.scan", "cummin", "out", dtypes=(("", "bool integral floating"),)),
     "cumprod": Row("generated.scan", "cumprod", dtypes=(("", "not float8"),)),
     "cumprod.out": Row(
-        "generated.scan", "cumprod", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.scan", "cumprod", "out", prepare=("preparations.dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),
     "cumprod_": Row(
-        "generated.scan", "cumprod", "inplace", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.scan",
+        "cumprod",
+        "inplace",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "not float8"),),
     ),
     "cumsum": Row("generated.scan", "cumsum", dtypes=(("", "not float8"),)),
     "cumsum.out": Row(
-        "generated.scan", "cumsum", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.scan", "cumsum", "out", prepare=("preparations.dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
     ),
     "cumsum_": Row(
-        "generated.scan", "cumsum", "inplace", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.scan",
+        "cumsum",
+        "inplace",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "not float8"),),
     ),
     "deg2rad": Row("generated.pointwise", "deg2rad", dtypes=(("", "not complex float8"),)),
     "deg2rad.out": Row("generated.pointwise", "deg2rad", "out", dtypes=(("", "not complex float8"),)),
@@ -2094,27 +2143,27 @@ ROWS: dict[str, Row] = {
         "generated.shape",
         "diagonal_backward",
         special=(("offset", (0,)),),
-        guard=("diagonal_of_length", "grad_output", "input_sizes", "offset", "dim1", "dim2"),
+        guard=("place_checks.diagonal_of_length", "grad_output", "input_sizes", "offset", "dim1", "dim2"),
     ),
     "diagonal_backward.out": Row(
         "generated.shape",
         "diagonal_backward",
         "out",
         special=(("offset", (0,)),),
-        guard=("diagonal_of_length", "grad_output", "input_sizes", "offset", "dim1", "dim2"),
+        guard=("place_checks.diagonal_of_length", "grad_output", "input_sizes", "offset", "dim1", "dim2"),
     ),
     "diagonal_scatter": Row(
         "kernels.slices",
         "diagonal_scatter",
         special=(("offset", (0,)),),
-        guard=("diagonal_of_size", "self", "src", "offset", "dim1", "dim2"),
+        guard=("place_checks.diagonal_of_size", "self", "src", "offset", "dim1", "dim2"),
     ),
     "diagonal_scatter.out": Row(
         "kernels.slices",
         "diagonal_scatter",
         "out",
         special=(("offset", (0,)),),
-        guard=("diagonal_of_size", "self", "src", "offset", "dim1", "dim2"),
+        guard=("place_checks.diagonal_of_size", "self", "src", "offset", "dim1", "dim2"),
     ),
     "digamma": Row("generated.special", "digamma", dtypes=(("", "not complex float8"),)),
     "digamma.out": Row("generated.special", "digamma", "out", dtypes=(("", "not complex float8"),)),
@@ -2150,14 +2199,17 @@ ROWS: dict[str, Row] = {
     "elu.out": Row("generated.activation", "elu", "out", dtypes=(("", "floating"),)),
     "elu_": Row("generated.activation", "elu", "inplace", dtypes=(("", "floating"),)),
     "elu_backward": Row(
-        "generated.activation", "elu_backward", guard=("slope_of_elu", "alpha", "is_result"), results="like_product"
+        "generated.activation",
+        "elu_backward",
+        guard=("range_checks.slope_of_elu", "alpha", "is_result"),
+        results="result_layouts.like_product",
     ),
     "elu_backward.grad_input": Row(
         "generated.activation",
         "elu_backward",
         "out",
-        guard=("slope_of_elu", "alpha", "is_result"),
-        results="like_product",
+        guard=("range_checks.slope_of_elu", "alpha", "is_result"),
+        results="result_layouts.like_product",
     ),
     "embedding": Row(
         "generated.embedding",
@@ -2391,12 +2443,14 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "geometric_ expects p to be in (0, 1)"),),
     ),
-    "geqrf": Row("kernels.qr", "geqrf", results="column_major", dtypes=(("", "floating complex"),)),
-    "geqrf.a": Row("kernels.qr", "geqrf", "out", results="column_major", dtypes=(("", "floating complex"),)),
+    "geqrf": Row("kernels.qr", "geqrf", results="result_layouts.column_major", dtypes=(("", "floating complex"),)),
+    "geqrf.a": Row(
+        "kernels.qr", "geqrf", "out", results="result_layouts.column_major", dtypes=(("", "floating complex"),)
+    ),
     "glu": Row("generated.activation", "glu", dtypes=(("", "floating"),)),
     "glu.out": Row("generated.activation", "glu", "out", dtypes=(("", "floating"),)),
-    "glu_backward": Row("generated.activation", "glu_backward", results="contiguous"),
-    "glu_backward.grad_input": Row("generated.activation", "glu_backward", "out", results="contiguous"),
+    "glu_backward": Row("generated.activation", "glu_backward", results="result_layouts.contiguous"),
+    "glu_backward.grad_input": Row("generated.activation", "glu_backward", "out", results="result_layouts.contiguous"),
     "glu_backward_jvp": Row("generated.activation", "glu_backward_jvp"),
     "glu_backward_jvp.out": Row("generated.activation", "glu_backward_jvp", "out"),
     "glu_jvp": Row("generated.activation", "glu_jvp"),
@@ -2415,9 +2469,9 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        prepare=("to_device", "batch_sizes"),
+        prepare=("preparations.to_device", "batch_sizes"),
         host_values=("batch_sizes",),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("data", "not bool unsigned float8"), ("batch_sizes", "int64")),
         grad="vjp",
     ),
@@ -2427,7 +2481,7 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("", "not bool unsigned float8"),),
         grad="vjp",
     ),
@@ -2444,20 +2498,24 @@ ROWS: dict[str, Row] = {
     "hardsigmoid": Row("generated.activation", "hardsigmoid", dtypes=(("", "floating"),)),
     "hardsigmoid.out": Row("generated.activation", "hardsigmoid", "out", dtypes=(("", "floating"),)),
     "hardsigmoid_": Row("generated.activation", "hardsigmoid", "inplace", dtypes=(("", "floating"),)),
-    "hardsigmoid_backward": Row("generated.activation", "hardsigmoid_backward", results="like_product"),
+    "hardsigmoid_backward": Row("generated.activation", "hardsigmoid_backward", results="result_layouts.like_product"),
     "hardsigmoid_backward.grad_input": Row(
-        "generated.activation", "hardsigmoid_backward", "out", results="like_product"
+        "generated.activation", "hardsigmoid_backward", "out", results="result_layouts.like_product"
     ),
     "hardswish": Row("generated.activation", "hardswish", dtypes=(("", "floating"),)),
     "hardswish.out": Row("generated.activation", "hardswish", "out", dtypes=(("", "floating"),)),
     "hardswish_": Row("generated.activation", "hardswish", "inplace", dtypes=(("", "floating"),)),
-    "hardswish_backward": Row("generated.activation", "hardswish_backward", results="like_product"),
-    "hardswish_backward.out": Row("generated.activation", "hardswish_backward", "out", results="like_product"),
+    "hardswish_backward": Row("generated.activation", "hardswish_backward", results="result_layouts.like_product"),
+    "hardswish_backward.out": Row(
+        "generated.activation", "hardswish_backward", "out", results="result_layouts.like_product"
+    ),
     "hardtanh": Row("generated.activation", "hardtanh", dtypes=(("", "integral floating"),)),
     "hardtanh.out": Row("generated.activation", "hardtanh", "out", dtypes=(("", "integral floating"),)),
     "hardtanh_": Row("generated.activation", "hardtanh", "inplace", dtypes=(("", "integral floating"),)),
-    "hardtanh_backward": Row("generated.activation", "hardtanh_backward", results="like_product"),
-    "hardtanh_backward.grad_input": Row("generated.activation", "hardtanh_backward", "out", results="like_product"),
+    "hardtanh_backward": Row("generated.activation", "hardtanh_backward", results="result_layouts.like_product"),
+    "hardtanh_backward.grad_input": Row(
+        "generated.activation", "hardtanh_backward", "out", results="result_layouts.like_product"
+    ),
     "hash_tensor": Row("generated.reduction", "hash_tensor", dtypes=(("", "bool integral floating"),)),
     "hash_tensor.out": Row("generated.reduction", "hash_tensor", "out", dtypes=(("", "bool integral floating"),)),
     "heaviside": Row(
@@ -2482,7 +2540,7 @@ ROWS: dict[str, Row] = {
         "histc",
         special=(("min", (0,)), ("max", (0,))),
         conditions="histogram.histc__checks",
-        guard=("finite_range", "min", "max"),
+        guard=("range_checks.finite_range", "min", "max"),
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "torch.histc: range of the data is not finite"),),
     ),
@@ -2492,7 +2550,7 @@ ROWS: dict[str, Row] = {
         "out",
         special=(("min", (0,)), ("max", (0,))),
         conditions="histogram.histc__checks",
-        guard=("finite_range", "min", "max"),
+        guard=("range_checks.finite_range", "min", "max"),
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "torch.histc: range of the data is not finite"),),
     ),
@@ -2517,8 +2575,8 @@ ROWS: dict[str, Row] = {
     "huber_loss.out": Row(
         "generated.loss", "huber_loss", "out", special=(("delta", (0, 1, "sign")),), dtypes=(("", "floating"),)
     ),
-    "huber_loss_backward": Row("generated.loss", "huber_loss_backward", results="contiguous"),
-    "huber_loss_backward.out": Row("generated.loss", "huber_loss_backward", "out", results="contiguous"),
+    "huber_loss_backward": Row("generated.loss", "huber_loss_backward", results="result_layouts.contiguous"),
+    "huber_loss_backward.out": Row("generated.loss", "huber_loss_backward", "out", results="result_layouts.contiguous"),
     "hypot": Row("generated.pointwise", "hypot", dtypes=(("", "floating"),)),
     "hypot.out": Row("generated.pointwise", "hypot", "out", dtypes=(("", "floating"),)),
     "hypot_": Row("generated.pointwise", "hypot", "inplace", dtypes=(("", "floating"),)),
@@ -2537,7 +2595,7 @@ ROWS: dict[str, Row] = {
         "kernels.indexing",
         "index",
         conditions="indexing.index__Tensor__checks",
-        prepare=("expand_masks", "indices"),
+        prepare=("index_masks.expand_masks", "indices"),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
         ),
@@ -2547,7 +2605,7 @@ ROWS: dict[str, Row] = {
         "index",
         "out",
         conditions="indexing.index__Tensor__checks",
-        prepare=("expand_masks", "indices"),
+        prepare=("index_masks.expand_masks", "indices"),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
         ),
@@ -2602,7 +2660,7 @@ ROWS: dict[str, Row] = {
         "kernels.scatter",
         "index_fill",
         conditions="indexing.index_fill__int_Scalar__checks",
-        prepare=("refuse_empty_axis", "dim", "index"),
+        prepare=("preparations.refuse_empty_axis", "dim", "index"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "index is out of bounds for dimension `dim` of self with its size"),),
     ),
@@ -2611,7 +2669,7 @@ ROWS: dict[str, Row] = {
         "index_fill",
         "out",
         conditions="indexing.index_fill__int_Scalar__checks",
-        prepare=("refuse_empty_axis", "dim", "index"),
+        prepare=("preparations.refuse_empty_axis", "dim", "index"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "index is out of bounds for dimension `dim` of self with its size"),),
     ),
@@ -2619,7 +2677,7 @@ ROWS: dict[str, Row] = {
         "kernels.scatter",
         "index_fill",
         conditions="indexing.index_fill__int_Tensor__checks",
-        prepare=("refuse_empty_axis", "dim", "index"),
+        prepare=("preparations.refuse_empty_axis", "dim", "index"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "index is out of bounds for dimension `dim` of self with its size"),),
     ),
@@ -2628,7 +2686,7 @@ ROWS: dict[str, Row] = {
         "index_fill",
         "out",
         conditions="indexing.index_fill__int_Tensor__checks",
-        prepare=("refuse_empty_axis", "dim", "index"),
+        prepare=("preparations.refuse_empty_axis", "dim", "index"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "index is out of bounds for dimension `dim` of self with its size"),),
     ),
@@ -2637,7 +2695,7 @@ ROWS: dict[str, Row] = {
         "index_fill",
         "inplace",
         conditions="indexing.index_fill__int_Scalar__checks",
-        prepare=("refuse_empty_axis", "dim", "index"),
+        prepare=("preparations.refuse_empty_axis", "dim", "index"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "index is out of bounds for dimension `dim` of self with its size"),),
     ),
@@ -2646,7 +2704,7 @@ ROWS: dict[str, Row] = {
         "index_fill",
         "inplace",
         conditions="indexing.index_fill__int_Tensor__checks",
-        prepare=("refuse_empty_axis", "dim", "index"),
+        prepare=("preparations.refuse_empty_axis", "dim", "index"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "index is out of bounds for dimension `dim` of self with its size"),),
     ),
@@ -2654,7 +2712,7 @@ ROWS: dict[str, Row] = {
         "kernels.indexing",
         "index_put",
         conditions="indexing.index_put__checks",
-        prepare=("put_masks", "indices", "values"),
+        prepare=("index_masks.put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
@@ -2665,7 +2723,7 @@ ROWS: dict[str, Row] = {
         "index_put",
         "out",
         conditions="indexing.index_put__checks",
-        prepare=("put_masks", "indices", "values"),
+        prepare=("index_masks.put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
@@ -2676,7 +2734,7 @@ ROWS: dict[str, Row] = {
         "index_put",
         "inplace",
         conditions="indexing.index_put__checks",
-        prepare=("put_masks", "indices", "values"),
+        prepare=("index_masks.put_masks", "indices", "values"),
         dtypes=(("self", "not unsigned"),),
         checks=(
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
@@ -2725,16 +2783,30 @@ ROWS: dict[str, Row] = {
         "generated.search", "isin__Scalar_Tensor", "out", dtypes=(("", "integral floating"),)
     ),
     "isin.Tensor_Scalar": Row(
-        "generated.search", "isin__Tensor_Scalar", results="contiguous", dtypes=(("", "not bool complex"),)
+        "generated.search",
+        "isin__Tensor_Scalar",
+        results="result_layouts.contiguous",
+        dtypes=(("", "not bool complex"),),
     ),
     "isin.Tensor_Scalar_out": Row(
-        "generated.search", "isin__Tensor_Scalar", "out", results="contiguous", dtypes=(("", "not bool complex"),)
+        "generated.search",
+        "isin__Tensor_Scalar",
+        "out",
+        results="result_layouts.contiguous",
+        dtypes=(("", "not bool complex"),),
     ),
     "isin.Tensor_Tensor": Row(
-        "generated.search", "isin__Tensor_Tensor", results="contiguous", dtypes=(("", "integral floating"),)
+        "generated.search",
+        "isin__Tensor_Tensor",
+        results="result_layouts.contiguous",
+        dtypes=(("", "integral floating"),),
     ),
     "isin.Tensor_Tensor_out": Row(
-        "generated.search", "isin__Tensor_Tensor", "out", results="contiguous", dtypes=(("", "integral floating"),)
+        "generated.search",
+        "isin__Tensor_Tensor",
+        "out",
+        results="result_layouts.contiguous",
+        dtypes=(("", "integral floating"),),
     ),
     "isinf": Row("generated.pointwise", "isinf", dtypes=(("", "not float8_e4m3fn"),)),
     "isinf.out": Row("generated.pointwise", "isinf", "out", dtypes=(("", "not float8_e4m3fn"),)),
@@ -2756,7 +2828,7 @@ ROWS: dict[str, Row] = {
         "kernels.sort",
         "kthvalue",
         special=(("k", ()),),
-        guard=("rank_in_axis", "self", "k", "dim"),
+        guard=("place_checks.rank_in_axis", "self", "k", "dim"),
         dtypes=(("", "integral floating"),),
     ),
     "kthvalue.values": Row(
@@ -2764,7 +2836,7 @@ ROWS: dict[str, Row] = {
         "kthvalue",
         "out",
         special=(("k", ()),),
-        guard=("rank_in_axis", "self", "k", "dim"),
+        guard=("place_checks.rank_in_axis", "self", "k", "dim"),
         dtypes=(("", "integral floating"),),
     ),
     "lcm": Row("generated.pointwise", "lcm", dtypes=(("", "integral"),)),
@@ -2787,13 +2859,15 @@ ROWS: dict[str, Row] = {
     "leaky_relu.out": Row("generated.activation", "leaky_relu", "out", dtypes=(("", "floating"),)),
     "leaky_relu_": Row("generated.activation", "leaky_relu", "inplace", dtypes=(("", "floating"),)),
     "leaky_relu_backward": Row(
-        "generated.activation", "leaky_relu_backward", guard=("slope_of_result", "negative_slope", "self_is_result")
+        "generated.activation",
+        "leaky_relu_backward",
+        guard=("range_checks.slope_of_result", "negative_slope", "self_is_result"),
     ),
     "leaky_relu_backward.grad_input": Row(
         "generated.activation",
         "leaky_relu_backward",
         "out",
-        guard=("slope_of_result", "negative_slope", "self_is_result"),
+        guard=("range_checks.slope_of_result", "negative_slope", "self_is_result"),
     ),
     "lerp.Scalar": Row("generated.pointwise", "lerp__Scalar", dtypes=(("", "floating complex"),)),
     "lerp.Scalar_out": Row("generated.pointwise", "lerp__Scalar", "out", dtypes=(("", "floating complex"),)),
@@ -2813,14 +2887,14 @@ ROWS: dict[str, Row] = {
     "linalg_cholesky_ex": Row(
         "kernels.cholesky",
         "linalg_cholesky_ex",
-        prepare=("raise_info", "linalg.cholesky_ex"),
+        prepare=("preparations.raise_info", "linalg.cholesky_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_cholesky_ex.L": Row(
         "kernels.cholesky",
         "linalg_cholesky_ex",
         "out",
-        prepare=("raise_info", "linalg.cholesky_ex"),
+        prepare=("preparations.raise_info", "linalg.cholesky_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_cross": Row("generated.linalg", "linalg_cross", dtypes=(("", "not bool unsigned float8"),)),
@@ -2841,37 +2915,38 @@ ROWS: dict[str, Row] = {
         checks=(("RuntimeError", "torch.linalg.eig: input tensor should not contain infs or NaNs."),),
     ),
     "linalg_eigvals.out": Row("generated.linalg", "linalg_eigvals__out", "out", dtypes=(("", "floating complex"),)),
-    "linalg_householder_product": Row(
-        "kernels.qr", "linalg_householder_product", results="contiguous_used_out", dtypes=(("", "floating complex"),)
-    ),
+    "linalg_householder_product": Row("kernels.qr", "linalg_householder_product", dtypes=(("", "floating complex"),)),
     "linalg_householder_product.out": Row(
         "kernels.qr",
         "linalg_householder_product",
         "out",
-        results="contiguous_used_out",
+        results="result_layouts.contiguous_used_out",
         dtypes=(("", "floating complex"),),
     ),
     "linalg_inv_ex": Row(
-        "kernels.lu", "linalg_inv_ex", prepare=("raise_info", "linalg.inv_ex"), dtypes=(("", "floating complex"),)
+        "kernels.lu",
+        "linalg_inv_ex",
+        prepare=("preparations.raise_info", "linalg.inv_ex"),
+        dtypes=(("", "floating complex"),),
     ),
     "linalg_inv_ex.inverse": Row(
         "kernels.lu",
         "linalg_inv_ex",
         "out",
-        prepare=("raise_info", "linalg.inv_ex"),
+        prepare=("preparations.raise_info", "linalg.inv_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_ldl_factor_ex": Row(
         "kernels.ldl",
         "linalg_ldl_factor_ex",
-        prepare=("raise_info", "torch.linalg.ldl_factor_ex"),
+        prepare=("preparations.raise_info", "torch.linalg.ldl_factor_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_ldl_factor_ex.out": Row(
         "kernels.ldl",
         "linalg_ldl_factor_ex",
         "out",
-        prepare=("raise_info", "torch.linalg.ldl_factor_ex"),
+        prepare=("preparations.raise_info", "torch.linalg.ldl_factor_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_ldl_solve": Row(
@@ -2880,23 +2955,25 @@ ROWS: dict[str, Row] = {
     "linalg_ldl_solve.out": Row(
         "kernels.ldl", "linalg_ldl_solve", "out", dtypes=(("LD", "floating complex"), ("pivots", "integral"))
     ),
-    "linalg_lstsq": Row("kernels.qr", "linalg_lstsq", results="least_squares", dtypes=(("", "floating complex"),)),
+    "linalg_lstsq": Row(
+        "kernels.qr", "linalg_lstsq", results="result_layouts.least_squares", dtypes=(("", "floating complex"),)
+    ),
     "linalg_lstsq.out": Row(
-        "kernels.qr", "linalg_lstsq", "out", results="least_squares", dtypes=(("", "floating complex"),)
+        "kernels.qr", "linalg_lstsq", "out", results="result_layouts.least_squares", dtypes=(("", "floating complex"),)
     ),
     "linalg_lu": Row("generated.linalg", "linalg_lu", dtypes=(("", "floating complex"),)),
     "linalg_lu.out": Row("generated.linalg", "linalg_lu", "out", dtypes=(("", "floating complex"),)),
     "linalg_lu_factor_ex": Row(
         "kernels.lu",
         "linalg_lu_factor_ex",
-        prepare=("raise_info", "torch.linalg.lu_factor_ex"),
+        prepare=("preparations.raise_info", "torch.linalg.lu_factor_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_lu_factor_ex.out": Row(
         "kernels.lu",
         "linalg_lu_factor_ex",
         "out",
-        prepare=("raise_info", "torch.linalg.lu_factor_ex"),
+        prepare=("preparations.raise_info", "torch.linalg.lu_factor_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_lu_solve": Row("kernels.lu", "linalg_lu_solve", dtypes=(("LU", "floating complex"), ("pivots", "int32"))),
@@ -2943,20 +3020,20 @@ ROWS: dict[str, Row] = {
         rewrite="matmul",
     ),
     "linear_backward.out": Row("kernels.matmul", "linear_backward", "out", rewrite="matmul"),
-    "linspace": Row("kernels.creation", "linspace", results="kept_out"),
-    "linspace.Scalar_Tensor": Row("kernels.creation", "linspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "linspace": Row("kernels.creation", "linspace"),
+    "linspace.Scalar_Tensor": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
     "linspace.Scalar_Tensor_out": Row(
-        "kernels.creation", "linspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+        "kernels.creation", "linspace", "out", results="result_layouts.kept_out", dtypes=(("", "not complex"),)
     ),
-    "linspace.Tensor_Scalar": Row("kernels.creation", "linspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "linspace.Tensor_Scalar": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
     "linspace.Tensor_Scalar_out": Row(
-        "kernels.creation", "linspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+        "kernels.creation", "linspace", "out", results="result_layouts.kept_out", dtypes=(("", "not complex"),)
     ),
-    "linspace.Tensor_Tensor": Row("kernels.creation", "linspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "linspace.Tensor_Tensor": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
     "linspace.Tensor_Tensor_out": Row(
-        "kernels.creation", "linspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+        "kernels.creation", "linspace", "out", results="result_layouts.kept_out", dtypes=(("", "not complex"),)
     ),
-    "linspace.out": Row("kernels.creation", "linspace", "out", results="kept_out"),
+    "linspace.out": Row("kernels.creation", "linspace", "out", results="result_layouts.kept_out"),
     "log": Row("generated.pointwise", "log", dtypes=(("", "not float8"),)),
     "log.out": Row("generated.pointwise", "log", "out", dtypes=(("", "not float8"),)),
     "log10": Row("generated.pointwise", "log10", dtypes=(("", "not float8"),)),
@@ -2999,10 +3076,14 @@ ROWS: dict[str, Row] = {
     "log_sigmoid_backward": Row("generated.activation", "log_sigmoid_backward"),
     "log_sigmoid_backward.grad_input": Row("generated.activation", "log_sigmoid_backward", "out"),
     "log_sigmoid_forward": Row(
-        "generated.activation", "log_sigmoid_forward", results="contiguous", dtypes=(("", "floating"),)
+        "generated.activation", "log_sigmoid_forward", results="result_layouts.contiguous", dtypes=(("", "floating"),)
     ),
     "log_sigmoid_forward.output": Row(
-        "generated.activation", "log_sigmoid_forward", "out", results="contiguous", dtypes=(("", "floating"),)
+        "generated.activation",
+        "log_sigmoid_forward",
+        "out",
+        results="result_layouts.contiguous",
+        dtypes=(("", "floating"),),
     ),
     "logaddexp": Row("generated.pointwise", "logaddexp", dtypes=(("", "floating complex"),)),
     "logaddexp.out": Row("generated.pointwise", "logaddexp", "out", dtypes=(("", "floating complex"),)),
@@ -3025,25 +3106,31 @@ ROWS: dict[str, Row] = {
     "logit": Row("generated.activation", "logit", dtypes=(("", "not complex float8"),)),
     "logit.out": Row("generated.activation", "logit", "out", dtypes=(("", "not complex float8"),)),
     "logit_": Row("generated.activation", "logit", "inplace", dtypes=(("", "not complex float8"),)),
-    "logit_backward": Row("generated.activation", "logit_backward", results="like_product"),
-    "logit_backward.grad_input": Row("generated.activation", "logit_backward", "out", results="like_product"),
-    "logspace": Row("kernels.creation", "logspace", results="kept_out"),
-    "logspace.Scalar_Tensor": Row("kernels.creation", "logspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "logit_backward": Row("generated.activation", "logit_backward", results="result_layouts.like_product"),
+    "logit_backward.grad_input": Row(
+        "generated.activation", "logit_backward", "out", results="result_layouts.like_product"
+    ),
+    "logspace": Row("kernels.creation", "logspace"),
+    "logspace.Scalar_Tensor": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
     "logspace.Scalar_Tensor_out": Row(
-        "kernels.creation", "logspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+        "kernels.creation", "logspace", "out", results="result_layouts.kept_out", dtypes=(("", "not complex"),)
     ),
-    "logspace.Tensor_Scalar": Row("kernels.creation", "logspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "logspace.Tensor_Scalar": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
     "logspace.Tensor_Scalar_out": Row(
-        "kernels.creation", "logspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+        "kernels.creation", "logspace", "out", results="result_layouts.kept_out", dtypes=(("", "not complex"),)
     ),
-    "logspace.Tensor_Tensor": Row("kernels.creation", "logspace", results="kept_out", dtypes=(("", "not complex"),)),
+    "logspace.Tensor_Tensor": Row("kernels.creation", "logspace", dtypes=(("", "not complex"),)),
     "logspace.Tensor_Tensor_out": Row(
-        "kernels.creation", "logspace", "out", results="kept_out", dtypes=(("", "not complex"),)
+        "kernels.creation", "logspace", "out", results="result_layouts.kept_out", dtypes=(("", "not complex"),)
     ),
-    "logspace.out": Row("kernels.creation", "logspace", "out", results="kept_out"),
+    "logspace.out": Row("kernels.creation", "logspace", "out", results="result_layouts.kept_out"),
     "logsumexp": Row("generated.reduction", "logsumexp", dtypes=(("", "not float8"),)),
     "logsumexp.out": Row(
-        "generated.reduction", "logsumexp", "out", prepare=("real_part_to_out", "self"), dtypes=(("", "not float8"),)
+        "generated.reduction",
+        "logsumexp",
+        "out",
+        prepare=("preparations.real_part_to_out", "self"),
+        dtypes=(("", "not float8"),),
     ),
     "lstm.data": Row(
         "kernels.recurrent",
@@ -3051,9 +3138,9 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        prepare=("to_device", "batch_sizes"),
+        prepare=("preparations.to_device", "batch_sizes"),
         host_values=("batch_sizes",),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("data", "not bool unsigned float8"), ("batch_sizes", "int64")),
         grad="vjp",
     ),
@@ -3063,7 +3150,7 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("", "not bool unsigned float8"),),
         grad="vjp",
     ),
@@ -3167,7 +3254,7 @@ ROWS: dict[str, Row] = {
         "kernels.unpool",
         "max_unpool2d",
         conditions="pool.max_unpool2d__checks",
-        prepare=("alert_not_deterministic", "max_unpooling2d_forward_out"),
+        prepare=("preparations.alert_not_deterministic", "max_unpooling2d_forward_out"),
         dtypes=(("self", "floating"), ("indices", "int64")),
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
@@ -3176,7 +3263,7 @@ ROWS: dict[str, Row] = {
         "max_unpool2d",
         "out",
         conditions="pool.max_unpool2d__checks",
-        prepare=("alert_not_deterministic", "max_unpooling2d_forward_out"),
+        prepare=("preparations.alert_not_deterministic", "max_unpooling2d_forward_out"),
         dtypes=(("self", "floating"), ("indices", "int64")),
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
@@ -3184,7 +3271,7 @@ ROWS: dict[str, Row] = {
         "generated.pool",
         "max_unpool3d",
         conditions="pool.max_unpool3d__checks",
-        prepare=("alert_not_deterministic", "max_unpooling3d_forward_out"),
+        prepare=("preparations.alert_not_deterministic", "max_unpooling3d_forward_out"),
         dtypes=(("self", "floating"), ("indices", "int64")),
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
@@ -3193,7 +3280,7 @@ ROWS: dict[str, Row] = {
         "max_unpool3d",
         "out",
         conditions="pool.max_unpool3d__checks",
-        prepare=("alert_not_deterministic", "max_unpooling3d_forward_out"),
+        prepare=("preparations.alert_not_deterministic", "max_unpooling3d_forward_out"),
         dtypes=(("self", "floating"), ("indices", "int64")),
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
@@ -3202,10 +3289,18 @@ ROWS: dict[str, Row] = {
     "mean": Row("generated.reduction", "mean", dtypes=(("", "floating complex"),)),
     "mean.dim": Row("generated.reduction", "mean__dim", dtypes=(("", "floating complex"),)),
     "mean.dtype_out": Row(
-        "generated.reduction", "mean", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "mean",
+        "out",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "floating complex"),),
     ),
     "mean.out": Row(
-        "generated.reduction", "mean__dim", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "floating complex"),)
+        "generated.reduction",
+        "mean__dim",
+        "out",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "floating complex"),),
     ),
     "median": Row("kernels.sort", "median", dtypes=(("", "integral floating"),)),
     "median.dim": Row("kernels.sort", "median_dim", dtypes=(("", "integral floating"),)),
@@ -3229,8 +3324,10 @@ ROWS: dict[str, Row] = {
     "mode.values": Row("kernels.sort", "mode", "out", dtypes=(("", "bool integral floating"),)),
     "mse_loss": Row("generated.loss", "mse_loss", dtypes=(("", "floating"),)),
     "mse_loss.out": Row("generated.loss", "mse_loss", "out", dtypes=(("", "floating"),)),
-    "mse_loss_backward": Row("generated.loss", "mse_loss_backward", results="contiguous"),
-    "mse_loss_backward.grad_input": Row("generated.loss", "mse_loss_backward", "out", results="contiguous"),
+    "mse_loss_backward": Row("generated.loss", "mse_loss_backward", results="result_layouts.contiguous"),
+    "mse_loss_backward.grad_input": Row(
+        "generated.loss", "mse_loss_backward", "out", results="result_layouts.contiguous"
+    ),
     "mul.Scalar": Row("generated.pointwise", "mul__Scalar", dtypes=(("", "not float8"),)),
     "mul.Scalar_out": Row("generated.pointwise", "mul__Scalar", "out", dtypes=(("", "not float8"),)),
     "mul.Tensor": Row("generated.pointwise", "mul__Tensor", dtypes=(("", "not float8"),)),
@@ -3242,7 +3339,7 @@ ROWS: dict[str, Row] = {
         "multi_margin_loss",
         static=("p",),
         conditions="loss.multi_margin_loss__checks",
-        results="margin_of_one_sample",
+        results="result_layouts.margin_of_one_sample",
         dtypes=(("self", "floating"), ("target", "int64")),
         checks=(("RuntimeError", "target out of range"),),
     ),
@@ -3252,7 +3349,7 @@ ROWS: dict[str, Row] = {
         "out",
         static=("p",),
         conditions="loss.multi_margin_loss__checks",
-        results="margin_of_one_sample",
+        results="result_layouts.margin_of_one_sample",
         dtypes=(("self", "floating"), ("target", "int64")),
         checks=(("RuntimeError", "target out of range"),),
     ),
@@ -3264,7 +3361,7 @@ ROWS: dict[str, Row] = {
         "kernels.margin",
         "multilabel_margin_loss_forward",
         conditions="loss.multilabel_margin_loss_forward__checks",
-        results="of_one_sample",
+        results="result_layouts.of_one_sample",
         dtypes=(("self", "floating"), ("target", "int64")),
         checks=(("RuntimeError", "argument #2 'target' is out of range"),),
     ),
@@ -3273,7 +3370,7 @@ ROWS: dict[str, Row] = {
         "multilabel_margin_loss_forward",
         "out",
         conditions="loss.multilabel_margin_loss_forward__checks",
-        results="of_one_sample",
+        results="result_layouts.of_one_sample",
         dtypes=(("self", "floating"), ("target", "int64")),
         checks=(("RuntimeError", "argument #2 'target' is out of range"),),
     ),
@@ -3317,27 +3414,27 @@ ROWS: dict[str, Row] = {
         "generated.reduction",
         "nansum",
         "out",
-        prepare=("dtype_of_wider_out", "dtype"),
+        prepare=("preparations.dtype_of_wider_out", "dtype"),
         dtypes=(("self", "not float8"), ("out", "not complex")),
     ),
     "narrow_copy": Row(
         "kernels.slices",
         "narrow_copy",
         special=(("start", (0,)),),
-        guard=("part_of_axis", "self", "dim", "start", "length"),
+        guard=("place_checks.part_of_axis", "self", "dim", "start", "length"),
     ),
     "narrow_copy.out": Row(
         "kernels.slices",
         "narrow_copy",
         "out",
         special=(("start", (0,)),),
-        guard=("part_of_axis", "self", "dim", "start", "length"),
+        guard=("place_checks.part_of_axis", "self", "dim", "start", "length"),
     ),
     "native_batch_norm": Row(
         "kernels.batchnorm",
         "native_batch_norm",
         writes=("running_mean", "running_var"),
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
@@ -3346,28 +3443,47 @@ ROWS: dict[str, Row] = {
         "native_batch_norm",
         "out",
         writes=("running_mean", "running_var"),
-        results="saved_in_training",
+        results="result_layouts.saved_in_training",
         cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "native_batch_norm_backward": Row(
-        "kernels.batchnorm", "native_batch_norm_backward", results="input_if_requested", cpu_may_abort=True
+        "kernels.batchnorm",
+        "native_batch_norm_backward",
+        results="result_layouts.input_if_requested",
+        cpu_may_abort=True,
     ),
     "native_batch_norm_backward.out": Row(
-        "kernels.batchnorm", "native_batch_norm_backward", "out", results="input_if_requested", cpu_may_abort=True
+        "kernels.batchnorm",
+        "native_batch_norm_backward",
+        "out",
+        results="result_layouts.input_if_requested",
+        cpu_may_abort=True,
     ),
     "native_dropout": Row("kernels.random", "native_dropout", random=True, draws_if=("p", "train")),
     "native_dropout.out": Row("kernels.random", "native_dropout", "out", random=True, draws_if=("p", "train")),
-    "native_dropout_backward": Row("generated.random", "native_dropout_backward", results="like_product"),
-    "native_dropout_backward.out": Row("generated.random", "native_dropout_backward", "out", results="like_product"),
+    "native_dropout_backward": Row(
+        "generated.random", "native_dropout_backward", results="result_layouts.like_product"
+    ),
+    "native_dropout_backward.out": Row(
+        "generated.random", "native_dropout_backward", "out", results="result_layouts.like_product"
+    ),
     "native_group_norm": Row("kernels.norm", "native_group_norm", dtypes=(("", "floating"),)),
     "native_group_norm.out": Row("kernels.norm", "native_group_norm", "out", dtypes=(("", "floating"),)),
-    "native_group_norm_backward": Row("kernels.norm", "native_group_norm_backward", results="like_image"),
-    "native_group_norm_backward.out": Row("kernels.norm", "native_group_norm_backward", "out", results="like_image"),
+    "native_group_norm_backward": Row(
+        "kernels.norm", "native_group_norm_backward", results="result_layouts.like_image"
+    ),
+    "native_group_norm_backward.out": Row(
+        "kernels.norm", "native_group_norm_backward", "out", results="result_layouts.like_image"
+    ),
     "native_layer_norm": Row("kernels.norm", "native_layer_norm", dtypes=(("", "floating"),)),
     "native_layer_norm.out": Row("kernels.norm", "native_layer_norm", "out", dtypes=(("", "floating"),)),
-    "native_layer_norm_backward": Row("kernels.norm", "native_layer_norm_backward", results="contiguous"),
-    "native_layer_norm_backward.out": Row("kernels.norm", "native_layer_norm_backward", "out", results="contiguous"),
+    "native_layer_norm_backward": Row(
+        "kernels.norm", "native_layer_norm_backward", results="result_layouts.contiguous"
+    ),
+    "native_layer_norm_backward.out": Row(
+        "kernels.norm", "native_layer_norm_backward", "out", results="result_layouts.contiguous"
+    ),
     "ne.Scalar": Row("generated.pointwise", "ne__Scalar"),
     "ne.Scalar_out": Row("generated.pointwise", "ne__Scalar", "out"),
     "ne.Tensor": Row("generated.pointwise", "ne__Tensor"),
@@ -3433,7 +3549,7 @@ ROWS: dict[str, Row] = {
         "nonzero",
         dynamic="one row for each nonzero element",
         on_host="host.nonzero",
-        results="coordinates",
+        results="result_layouts.coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
     "nonzero.out": Row(
@@ -3442,11 +3558,11 @@ ROWS: dict[str, Row] = {
         "out",
         dynamic="one row for each nonzero element",
         on_host="host.nonzero",
-        results="coordinates",
+        results="result_layouts.coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
-    "nonzero_static": Row("kernels.mask", "nonzero_static", results="contiguous"),
-    "nonzero_static.out": Row("kernels.mask", "nonzero_static", "out", results="contiguous"),
+    "nonzero_static": Row("kernels.mask", "nonzero_static", results="result_layouts.contiguous"),
+    "nonzero_static.out": Row("kernels.mask", "nonzero_static", "out", results="result_layouts.contiguous"),
     "norm.Scalar": Row(
         "generated.reduction",
         "norm__Scalar",
@@ -3651,16 +3767,24 @@ ROWS: dict[str, Row] = {
     "prod": Row("generated.reduction", "prod", dtypes=(("", "not float8"),)),
     "prod.dim_int": Row("generated.reduction", "prod__dim_int", dtypes=(("", "not float8"),)),
     "prod.int_out": Row(
-        "generated.reduction", "prod__dim_int", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.reduction",
+        "prod__dim_int",
+        "out",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "not float8"),),
     ),
     "prod.out": Row(
-        "generated.reduction", "prod", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.reduction",
+        "prod",
+        "out",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "not float8"),),
     ),
     "put": Row(
         "kernels.indexing",
         "put",
         conditions="indexing.put__checks",
-        prepare=("alert_not_deterministic", "put_"),
+        prepare=("preparations.alert_not_deterministic", "put_"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "out of range: tried to access an index beyond the elements of the tensor"),),
     ),
@@ -3669,7 +3793,7 @@ ROWS: dict[str, Row] = {
         "put",
         "out",
         conditions="indexing.put__checks",
-        prepare=("alert_not_deterministic", "put_"),
+        prepare=("preparations.alert_not_deterministic", "put_"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "out of range: tried to access an index beyond the elements of the tensor"),),
     ),
@@ -3678,7 +3802,7 @@ ROWS: dict[str, Row] = {
         "put",
         "inplace",
         conditions="indexing.put__checks",
-        prepare=("alert_not_deterministic", "put_"),
+        prepare=("preparations.alert_not_deterministic", "put_"),
         dtypes=(("self", "not unsigned float8"), ("index", "int64")),
         checks=(("IndexError", "out of range: tried to access an index beyond the elements of the tensor"),),
     ),
@@ -3692,32 +3816,40 @@ ROWS: dict[str, Row] = {
         "generated.random",
         "rand_like",
         random=True,
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         dtypes=(("", "floating complex"),),
     ),
     "rand_like.generator": Row(
-        "generated.random", "rand_like__generator", random=True, prepare=("on_named_device", "device")
+        "generated.random", "rand_like__generator", random=True, prepare=("preparations.on_named_device", "device")
     ),
     "rand_like.generator_out": Row(
-        "generated.random", "rand_like__generator", "out", random=True, prepare=("on_named_device", "device")
+        "generated.random",
+        "rand_like__generator",
+        "out",
+        random=True,
+        prepare=("preparations.on_named_device", "device"),
     ),
     "rand_like.out": Row(
         "generated.random",
         "rand_like",
         "out",
         random=True,
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         dtypes=(("", "floating complex"),),
     ),
     "randint": Row(
-        "generated.random", "randint", random=True, special=(("high", ()),), guard=("integers_below", "high", "dtype")
+        "generated.random",
+        "randint",
+        random=True,
+        special=(("high", ()),),
+        guard=("range_checks.integers_below", "high", "dtype"),
     ),
     "randint.generator": Row(
         "generated.random",
         "randint__generator",
         random=True,
         special=(("high", ()),),
-        guard=("integers_below", "high", "dtype"),
+        guard=("range_checks.integers_below", "high", "dtype"),
     ),
     "randint.generator_out": Row(
         "generated.random",
@@ -3725,21 +3857,21 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("high", ()),),
-        guard=("integers_below", "high", "dtype"),
+        guard=("range_checks.integers_below", "high", "dtype"),
     ),
     "randint.low": Row(
         "kernels.random",
         "randint",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        guard=("integer_range", "low", "high", "dtype"),
+        guard=("range_checks.integer_range", "low", "high", "dtype"),
     ),
     "randint.low_generator": Row(
         "generated.random",
         "randint__low_generator",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        guard=("integer_range", "low", "high", "dtype"),
+        guard=("range_checks.integer_range", "low", "high", "dtype"),
     ),
     "randint.low_generator_out": Row(
         "generated.random",
@@ -3747,7 +3879,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        guard=("integer_range", "low", "high", "dtype"),
+        guard=("range_checks.integer_range", "low", "high", "dtype"),
     ),
     "randint.low_out": Row(
         "kernels.random",
@@ -3755,7 +3887,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        guard=("integer_range", "low", "high", "dtype"),
+        guard=("range_checks.integer_range", "low", "high", "dtype"),
     ),
     "randint.out": Row(
         "generated.random",
@@ -3763,15 +3895,15 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("high", ()),),
-        guard=("integers_below", "high", "dtype"),
+        guard=("range_checks.integers_below", "high", "dtype"),
     ),
     "randint_like": Row(
         "generated.random",
         "randint_like",
         random=True,
         special=(("high", ()),),
-        prepare=("on_named_device", "device"),
-        guard=("integers_below_like", "self", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.Tensor": Row(
@@ -3779,7 +3911,7 @@ ROWS: dict[str, Row] = {
         "randint_like",
         random=True,
         conditions="random.randint_like__Tensor__checks",
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.Tensor_generator": Row(
@@ -3787,7 +3919,7 @@ ROWS: dict[str, Row] = {
         "randint_like__Tensor_generator",
         random=True,
         conditions="random.randint_like__Tensor_generator__checks",
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.Tensor_generator_out": Row(
@@ -3796,7 +3928,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         conditions="random.randint_like__Tensor_generator__checks",
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.Tensor_out": Row(
@@ -3805,7 +3937,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         conditions="random.randint_like__Tensor__checks",
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         checks=(("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=0 >= to"),),
     ),
     "randint_like.generator": Row(
@@ -3813,8 +3945,8 @@ ROWS: dict[str, Row] = {
         "randint_like__generator",
         random=True,
         special=(("high", ()),),
-        prepare=("on_named_device", "device"),
-        guard=("integers_below_like", "self", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.generator_out": Row(
@@ -3823,8 +3955,8 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("high", ()),),
-        prepare=("on_named_device", "device"),
-        guard=("integers_below_like", "self", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_dtype": Row(
@@ -3832,8 +3964,8 @@ ROWS: dict[str, Row] = {
         "randint_like__low_dtype",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        prepare=("on_named_device", "device"),
-        guard=("integer_range_like", "self", "low", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_dtype_out": Row(
@@ -3842,8 +3974,8 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        prepare=("on_named_device", "device"),
-        guard=("integer_range_like", "self", "low", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_generator_dtype": Row(
@@ -3851,8 +3983,8 @@ ROWS: dict[str, Row] = {
         "randint_like__low_generator_dtype",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        prepare=("on_named_device", "device"),
-        guard=("integer_range_like", "self", "low", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.low_generator_dtype_out": Row(
@@ -3861,8 +3993,8 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("low", (0,)), ("high", ())),
-        prepare=("on_named_device", "device"),
-        guard=("integer_range_like", "self", "low", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integer_range_like", "self", "low", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randint_like.out": Row(
@@ -3871,8 +4003,8 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("high", ()),),
-        prepare=("on_named_device", "device"),
-        guard=("integers_below_like", "self", "high", "dtype"),
+        prepare=("preparations.on_named_device", "device"),
+        guard=("range_checks.integers_below_like", "self", "high", "dtype"),
         dtypes=(("", "not complex float8"),),
     ),
     "randn": Row("kernels.random", "randn", random=True),
@@ -3881,21 +4013,25 @@ ROWS: dict[str, Row] = {
         "generated.random",
         "randn_like",
         random=True,
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         dtypes=(("", "floating complex"),),
     ),
     "randn_like.generator": Row(
-        "generated.random", "randn_like__generator", random=True, prepare=("on_named_device", "device")
+        "generated.random", "randn_like__generator", random=True, prepare=("preparations.on_named_device", "device")
     ),
     "randn_like.generator_out": Row(
-        "generated.random", "randn_like__generator", "out", random=True, prepare=("on_named_device", "device")
+        "generated.random",
+        "randn_like__generator",
+        "out",
+        random=True,
+        prepare=("preparations.on_named_device", "device"),
     ),
     "randn_like.out": Row(
         "generated.random",
         "randn_like",
         "out",
         random=True,
-        prepare=("on_named_device", "device"),
+        prepare=("preparations.on_named_device", "device"),
         dtypes=(("", "floating complex"),),
     ),
     "random": Row("generated.random", "random_", random=True, dtypes=(("", "not complex float8"),)),
@@ -3904,7 +4040,7 @@ ROWS: dict[str, Row] = {
         "random_from",
         random=True,
         special=(("from_", (0,)), ("to", ())),
-        guard=("random_range", "self", "from_", "to"),
+        guard=("range_checks.random_range", "self", "from_", "to"),
         dtypes=(("", "not complex float8"),),
     ),
     "random.from_out": Row(
@@ -3913,7 +4049,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("from_", (0,)), ("to", ())),
-        guard=("random_range", "self", "from_", "to"),
+        guard=("range_checks.random_range", "self", "from_", "to"),
         dtypes=(("", "not complex float8"),),
     ),
     "random.out": Row("generated.random", "random_", "out", random=True, dtypes=(("", "not complex float8"),)),
@@ -3922,7 +4058,7 @@ ROWS: dict[str, Row] = {
         "random___to",
         random=True,
         special=(("to", ()),),
-        guard=("random_below", "self", "to"),
+        guard=("range_checks.random_below", "self", "to"),
         dtypes=(("", "not complex float8"),),
     ),
     "random.to_out": Row(
@@ -3931,7 +4067,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         special=(("to", ()),),
-        guard=("random_below", "self", "to"),
+        guard=("range_checks.random_below", "self", "to"),
         dtypes=(("", "not complex float8"),),
     ),
     "random_": Row(
@@ -3944,7 +4080,7 @@ ROWS: dict[str, Row] = {
         random=True,
         special=(("from_", (0,)), ("to", ())),
         overwrites=True,
-        guard=("random_range", "self", "from_", "to"),
+        guard=("range_checks.random_range", "self", "from_", "to"),
         dtypes=(("", "not complex float8"),),
     ),
     "random_.to": Row(
@@ -3954,17 +4090,19 @@ ROWS: dict[str, Row] = {
         random=True,
         special=(("to", ()),),
         overwrites=True,
-        guard=("random_below", "self", "to"),
+        guard=("range_checks.random_below", "self", "to"),
         dtypes=(("", "not complex float8"),),
     ),
     "randperm": Row("kernels.random", "randperm", random=True),
     "randperm.generator": Row("generated.random", "randperm__generator", random=True),
     "randperm.generator_out": Row("generated.random", "randperm__generator", "out", random=True),
     "randperm.out": Row("kernels.random", "randperm", "out", random=True),
-    "range": Row("generated.creation", "range", static=("start", "end"), results="kept_out"),
-    "range.out": Row("kernels.creation", "closed_range", "out", static=("start", "end", "step"), results="kept_out"),
-    "range.out_": Row("generated.creation", "range", "out", static=("start", "end"), results="kept_out"),
-    "range.step": Row("kernels.creation", "closed_range", static=("start", "end", "step"), results="kept_out"),
+    "range": Row("generated.creation", "range", static=("start", "end")),
+    "range.out": Row(
+        "kernels.creation", "closed_range", "out", static=("start", "end", "step"), results="result_layouts.kept_out"
+    ),
+    "range.out_": Row("generated.creation", "range", "out", static=("start", "end"), results="result_layouts.kept_out"),
+    "range.step": Row("kernels.creation", "closed_range", static=("start", "end", "step")),
     "reciprocal": Row("generated.pointwise", "reciprocal", dtypes=(("", "not float8"),)),
     "reciprocal.out": Row("generated.pointwise", "reciprocal", "out", dtypes=(("", "not float8"),)),
     "reciprocal_": Row("generated.pointwise", "reciprocal", "inplace", dtypes=(("", "not float8"),)),
@@ -3973,21 +4111,33 @@ ROWS: dict[str, Row] = {
     "reflection_pad1d_backward": Row("kernels.pad", "reflection_pad_backward"),
     "reflection_pad1d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out"),
     "reflection_pad2d": Row(
-        "kernels.pad", "reflection_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad", "reflection_pad", results="result_layouts.like_image", dtypes=(("", "not bool unsigned float8"),)
     ),
     "reflection_pad2d.out": Row(
-        "kernels.pad", "reflection_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad",
+        "reflection_pad",
+        "out",
+        results="result_layouts.like_image",
+        dtypes=(("", "not bool unsigned float8"),),
     ),
-    "reflection_pad2d_backward": Row("kernels.pad", "reflection_pad_backward", results="like_image"),
-    "reflection_pad2d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out", results="like_image"),
+    "reflection_pad2d_backward": Row("kernels.pad", "reflection_pad_backward", results="result_layouts.like_image"),
+    "reflection_pad2d_backward.grad_input": Row(
+        "kernels.pad", "reflection_pad_backward", "out", results="result_layouts.like_image"
+    ),
     "reflection_pad3d": Row(
-        "kernels.pad", "reflection_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad", "reflection_pad", results="result_layouts.like_image", dtypes=(("", "not bool unsigned float8"),)
     ),
     "reflection_pad3d.out": Row(
-        "kernels.pad", "reflection_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad",
+        "reflection_pad",
+        "out",
+        results="result_layouts.like_image",
+        dtypes=(("", "not bool unsigned float8"),),
     ),
-    "reflection_pad3d_backward": Row("kernels.pad", "reflection_pad_backward", results="like_image"),
-    "reflection_pad3d_backward.grad_input": Row("kernels.pad", "reflection_pad_backward", "out", results="like_image"),
+    "reflection_pad3d_backward": Row("kernels.pad", "reflection_pad_backward", results="result_layouts.like_image"),
+    "reflection_pad3d_backward.grad_input": Row(
+        "kernels.pad", "reflection_pad_backward", "out", results="result_layouts.like_image"
+    ),
     "relu": Row("generated.activation", "relu", dtypes=(("", "integral floating"),)),
     "relu.out": Row("generated.activation", "relu", "out", dtypes=(("", "integral floating"),)),
     "relu_": Row("generated.activation", "relu", "inplace", dtypes=(("", "integral floating"),)),
@@ -4051,24 +4201,38 @@ ROWS: dict[str, Row] = {
     "replication_pad1d_backward": Row("kernels.pad", "replication_pad_backward"),
     "replication_pad1d_backward.grad_input": Row("kernels.pad", "replication_pad_backward", "out"),
     "replication_pad2d": Row(
-        "kernels.pad", "replication_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad",
+        "replication_pad",
+        results="result_layouts.like_image",
+        dtypes=(("", "not bool unsigned float8"),),
     ),
     "replication_pad2d.out": Row(
-        "kernels.pad", "replication_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad",
+        "replication_pad",
+        "out",
+        results="result_layouts.like_image",
+        dtypes=(("", "not bool unsigned float8"),),
     ),
-    "replication_pad2d_backward": Row("kernels.pad", "replication_pad_backward", results="like_image"),
+    "replication_pad2d_backward": Row("kernels.pad", "replication_pad_backward", results="result_layouts.like_image"),
     "replication_pad2d_backward.grad_input": Row(
-        "kernels.pad", "replication_pad_backward", "out", results="like_image"
+        "kernels.pad", "replication_pad_backward", "out", results="result_layouts.like_image"
     ),
     "replication_pad3d": Row(
-        "kernels.pad", "replication_pad", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad",
+        "replication_pad",
+        results="result_layouts.like_image",
+        dtypes=(("", "not bool unsigned float8"),),
     ),
     "replication_pad3d.out": Row(
-        "kernels.pad", "replication_pad", "out", results="like_image", dtypes=(("", "not bool unsigned float8"),)
+        "kernels.pad",
+        "replication_pad",
+        "out",
+        results="result_layouts.like_image",
+        dtypes=(("", "not bool unsigned float8"),),
     ),
-    "replication_pad3d_backward": Row("kernels.pad", "replication_pad_backward", results="like_image"),
+    "replication_pad3d_backward": Row("kernels.pad", "replication_pad_backward", results="result_layouts.like_image"),
     "replication_pad3d_backward.grad_input": Row(
-        "kernels.pad", "replication_pad_backward", "out", results="like_image"
+        "kernels.pad", "replication_pad_backward", "out", results="result_layouts.like_image"
     ),
     "rnn_relu.data": Row(
         "kernels.recurrent",
@@ -4076,9 +4240,9 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        prepare=("to_device", "batch_sizes"),
+        prepare=("preparations.to_device", "batch_sizes"),
         host_values=("batch_sizes",),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("data", "integral floating"), ("batch_sizes", "int64")),
         grad="vjp",
     ),
@@ -4088,7 +4252,7 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("", "integral floating"),),
         grad="vjp",
     ),
@@ -4098,9 +4262,9 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        prepare=("to_device", "batch_sizes"),
+        prepare=("preparations.to_device", "batch_sizes"),
         host_values=("batch_sizes",),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("data", "floating complex"), ("batch_sizes", "int64")),
         grad="vjp",
     ),
@@ -4110,12 +4274,12 @@ ROWS: dict[str, Row] = {
         random=True,
         static=("dropout",),
         draws_if=("dropout", "train"),
-        results="of_all_steps",
+        results="result_layouts.of_all_steps",
         dtypes=(("", "floating complex"),),
         grad="vjp",
     ),
-    "roll": Row("kernels.shape", "roll", special=(("shifts", ()),), results="like_rolled"),
-    "roll.out": Row("kernels.shape", "roll", "out", special=(("shifts", ()),), results="like_rolled"),
+    "roll": Row("kernels.shape", "roll", special=(("shifts", ()),), results="result_layouts.like_rolled"),
+    "roll.out": Row("kernels.shape", "roll", "out", special=(("shifts", ()),), results="result_layouts.like_rolled"),
     "rot90": Row("generated.shape", "rot90"),
     "rot90.out": Row("generated.shape", "rot90", "out"),
     "round": Row("generated.pointwise", "round", dtypes=(("", "not bool complex float8"),)),
@@ -4144,7 +4308,7 @@ ROWS: dict[str, Row] = {
         "inplace",
         random=True,
         draws_if=("training",),
-        results="contiguous",
+        results="result_layouts.contiguous",
         dtypes=(("", "floating"),),
     ),
     "rrelu_with_noise.out": Row(
@@ -4153,7 +4317,7 @@ ROWS: dict[str, Row] = {
         "out",
         random=True,
         draws_if=("training",),
-        results="contiguous",
+        results="result_layouts.contiguous",
         dtypes=(("", "floating"),),
     ),
     "rrelu_with_noise_": Row(
@@ -4162,26 +4326,26 @@ ROWS: dict[str, Row] = {
         "inplace",
         random=True,
         draws_if=("training",),
-        results="contiguous",
+        results="result_layouts.contiguous",
         dtypes=(("", "floating"),),
     ),
     "rrelu_with_noise_backward": Row(
         "kernels.activation",
         "rrelu_with_noise_backward",
-        guard=("slope_of_rrelu", "lower", "upper", "training", "self_is_result"),
+        guard=("range_checks.slope_of_rrelu", "lower", "upper", "training", "self_is_result"),
     ),
     "rrelu_with_noise_backward.out": Row(
         "kernels.activation",
         "rrelu_with_noise_backward",
         "out",
-        guard=("slope_of_rrelu", "lower", "upper", "training", "self_is_result"),
+        guard=("range_checks.slope_of_rrelu", "lower", "upper", "training", "self_is_result"),
     ),
     "rrelu_with_noise_functional": Row(
         "generated.activation",
         "rrelu_with_noise",
         random=True,
         draws_if=("training",),
-        results="contiguous",
+        results="result_layouts.contiguous",
         dtypes=(("", "floating"),),
     ),
     "rsqrt": Row("generated.pointwise", "rsqrt", dtypes=(("", "not float8"),)),
@@ -4199,8 +4363,8 @@ ROWS: dict[str, Row] = {
         random=True,
         special=(("dropout_p", (0, "wide", "cpu")), ("scale", ("cpu",))),
         draws_if=("dropout_p",),
-        guard=("probability", "dropout_p"),
-        results="like_query",
+        guard=("range_checks.probability", "dropout_p"),
+        results="result_layouts.like_query",
         dtypes=(("query", "floating"),),
         grad="vjp",
     ),
@@ -4403,24 +4567,27 @@ ROWS: dict[str, Row] = {
         "kernels.slices",
         "select_backward",
         special=(("index", ()),),
-        guard=("index_in_axis", "input_sizes", "dim", "index"),
+        guard=("place_checks.index_in_axis", "input_sizes", "dim", "index"),
     ),
     "select_backward.out": Row(
         "kernels.slices",
         "select_backward",
         "out",
         special=(("index", ()),),
-        guard=("index_in_axis", "input_sizes", "dim", "index"),
+        guard=("place_checks.index_in_axis", "input_sizes", "dim", "index"),
     ),
     "select_scatter": Row(
-        "kernels.slices", "select_scatter", special=(("index", ()),), guard=("index_in_axis_of", "self", "dim", "index")
+        "kernels.slices",
+        "select_scatter",
+        special=(("index", ()),),
+        guard=("place_checks.index_in_axis_of", "self", "dim", "index"),
     ),
     "select_scatter.out": Row(
         "kernels.slices",
         "select_scatter",
         "out",
         special=(("index", ()),),
-        guard=("index_in_axis_of", "self", "dim", "index"),
+        guard=("place_checks.index_in_axis_of", "self", "dim", "index"),
     ),
     "sgn": Row("generated.pointwise", "sgn", dtypes=(("", "not unsigned float8"),)),
     "sgn.out": Row("generated.pointwise", "sgn", "out", dtypes=(("", "not unsigned float8"),)),
@@ -4453,27 +4620,27 @@ ROWS: dict[str, Row] = {
         "kernels.slices",
         "slice_backward",
         special=(("start", (0,)), ("end", (9223372036854775807,))),
-        guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
+        guard=("place_checks.slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
     ),
     "slice_backward.out": Row(
         "kernels.slices",
         "slice_backward",
         "out",
         special=(("start", (0,)), ("end", (9223372036854775807,))),
-        guard=("slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
+        guard=("place_checks.slice_of_length", "grad_output", "input_sizes", "dim", "start", "end", "step"),
     ),
     "slice_scatter": Row(
         "kernels.slices",
         "slice_scatter",
         special=(("start", (0,)), ("end", (9223372036854775807,))),
-        guard=("slice_of_size", "self", "src", "dim", "start", "end", "step"),
+        guard=("place_checks.slice_of_size", "self", "src", "dim", "start", "end", "step"),
     ),
     "slice_scatter.out": Row(
         "kernels.slices",
         "slice_scatter",
         "out",
         special=(("start", (0,)), ("end", (9223372036854775807,))),
-        guard=("slice_of_size", "self", "src", "dim", "start", "end", "step"),
+        guard=("place_checks.slice_of_size", "self", "src", "dim", "start", "end", "step"),
     ),
     "slow_conv3d_forward": Row("generated.conv", "slow_conv3d_forward", dtypes=(("", "integral floating"),)),
     "slow_conv3d_forward.output": Row(
@@ -4497,8 +4664,10 @@ ROWS: dict[str, Row] = {
     "smooth_l1_loss.out": Row(
         "generated.loss", "smooth_l1_loss", "out", special=(("beta", (1, "sign")),), dtypes=(("", "floating"),)
     ),
-    "smooth_l1_loss_backward": Row("generated.loss", "smooth_l1_loss_backward", results="contiguous"),
-    "smooth_l1_loss_backward.grad_input": Row("generated.loss", "smooth_l1_loss_backward", "out", results="contiguous"),
+    "smooth_l1_loss_backward": Row("generated.loss", "smooth_l1_loss_backward", results="result_layouts.contiguous"),
+    "smooth_l1_loss_backward.grad_input": Row(
+        "generated.loss", "smooth_l1_loss_backward", "out", results="result_layouts.contiguous"
+    ),
     "soft_margin_loss": Row("generated.loss", "soft_margin_loss", dtypes=(("", "not bool unsigned float8"),)),
     "soft_margin_loss.out": Row(
         "generated.loss", "soft_margin_loss", "out", dtypes=(("", "not bool unsigned float8"),)
@@ -4507,8 +4676,10 @@ ROWS: dict[str, Row] = {
     "soft_margin_loss_backward.grad_input": Row("generated.loss", "soft_margin_loss_backward", "out"),
     "softplus": Row("generated.activation", "softplus", dtypes=(("", "floating"),)),
     "softplus.out": Row("generated.activation", "softplus", "out", dtypes=(("", "floating"),)),
-    "softplus_backward": Row("generated.activation", "softplus_backward", results="like_product"),
-    "softplus_backward.grad_input": Row("generated.activation", "softplus_backward", "out", results="like_product"),
+    "softplus_backward": Row("generated.activation", "softplus_backward", results="result_layouts.like_product"),
+    "softplus_backward.grad_input": Row(
+        "generated.activation", "softplus_backward", "out", results="result_layouts.like_product"
+    ),
     "softshrink": Row("generated.activation", "softshrink", dtypes=(("", "floating"),)),
     "softshrink.out": Row("generated.activation", "softshrink", "out", dtypes=(("", "floating"),)),
     "softshrink_backward": Row("generated.activation", "softshrink_backward"),
@@ -4867,7 +5038,7 @@ ROWS: dict[str, Row] = {
         "std__correction",
         "out",
         special=(("correction", (0, 1)),),
-        prepare=("widen_to_out", "self"),
+        prepare=("preparations.widen_to_out", "self"),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "std_mean.correction": Row(
@@ -4887,12 +5058,16 @@ ROWS: dict[str, Row] = {
         "generated.reduction",
         "sum__dim_IntList",
         "out",
-        prepare=("dtype_of_out", "dtype"),
+        prepare=("preparations.dtype_of_out", "dtype"),
         dtypes=(("", "not float8"),),
     ),
     "sum.dim_IntList": Row("generated.reduction", "sum__dim_IntList", dtypes=(("", "not float8"),)),
     "sum.out": Row(
-        "generated.reduction", "sum", "out", prepare=("dtype_of_out", "dtype"), dtypes=(("", "not float8"),)
+        "generated.reduction",
+        "sum",
+        "out",
+        prepare=("preparations.dtype_of_out", "dtype"),
+        dtypes=(("", "not float8"),),
     ),
     "take": Row(
         "generated.indexing",
@@ -4958,8 +5133,8 @@ ROWS: dict[str, Row] = {
     "trunc": Row("generated.pointwise", "trunc", dtypes=(("", "not bool complex float8"),)),
     "trunc.out": Row("generated.pointwise", "trunc", "out", dtypes=(("", "not bool complex float8"),)),
     "trunc_": Row("generated.pointwise", "trunc", "inplace", dtypes=(("", "not bool complex float8"),)),
-    "unfold_backward": Row("kernels.slices", "unfold_backward", results="of_input_sizes"),
-    "unfold_backward.out": Row("kernels.slices", "unfold_backward", "out", results="of_input_sizes"),
+    "unfold_backward": Row("kernels.slices", "unfold_backward", results="result_layouts.of_input_sizes"),
+    "unfold_backward.out": Row("kernels.slices", "unfold_backward", "out", results="result_layouts.of_input_sizes"),
     "uniform": Row(
         "kernels.random",
         "uniform_",
@@ -4992,7 +5167,7 @@ ROWS: dict[str, Row] = {
         "unique_consecutive",
         dynamic="the number of runs",
         on_host="host.unique_consecutive",
-        results="slices_in_order",
+        results="result_layouts.slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
     "unique_consecutive.out": Row(
@@ -5001,7 +5176,7 @@ ROWS: dict[str, Row] = {
         "out",
         dynamic="the number of runs",
         on_host="host.unique_consecutive",
-        results="slices_in_order",
+        results="result_layouts.slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
     "unique_dim": Row(
@@ -5009,7 +5184,7 @@ ROWS: dict[str, Row] = {
         "unique_dim",
         dynamic="the number of distinct slices",
         on_host="host.unique_dim",
-        results="slices_in_order",
+        results="result_layouts.slices_in_order",
     ),
     "unique_dim.out": Row(
         "kernels.unique",
@@ -5017,14 +5192,14 @@ ROWS: dict[str, Row] = {
         "out",
         dynamic="the number of distinct slices",
         on_host="host.unique_dim",
-        results="slices_in_order",
+        results="result_layouts.slices_in_order",
     ),
     "unique_dim_consecutive": Row(
         "generated.unique",
         "unique_dim_consecutive",
         dynamic="the number of runs",
         on_host="host.unique_dim_consecutive",
-        results="slices_in_order",
+        results="result_layouts.slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
     "unique_dim_consecutive.out": Row(
@@ -5033,7 +5208,7 @@ ROWS: dict[str, Row] = {
         "out",
         dynamic="the number of runs",
         on_host="host.unique_dim_consecutive",
-        results="slices_in_order",
+        results="result_layouts.slices_in_order",
         dtypes=(("", "not complex float8"),),
     ),
     "upsample_bicubic2d": Row(
@@ -5151,7 +5326,7 @@ ROWS: dict[str, Row] = {
         "var__correction",
         "out",
         special=(("correction", (0, 1)),),
-        prepare=("widen_to_out", "self"),
+        prepare=("preparations.widen_to_out", "self"),
         dtypes=(("self", "floating complex"), ("out", "not complex")),
     ),
     "var_mean.correction": Row(

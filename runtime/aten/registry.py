@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from tenax.generated.table import ROWS
@@ -21,10 +22,11 @@ def signature_of(name: str) -> Signature:
         KeyError: there is no such row.
     """
     signature = Signature(name, ROWS[name])
-    if signature.row.prepare:
-        signature.prepare = _imported_when_called(lambda: _preparation(signature))
-    if signature.row.results:
-        signature.correct = _imported_when_called(lambda: _correction(signature))
+    row = signature.row
+    if row.prepare:
+        signature.prepare = _imported_when_called(lambda: function(row.prepare[0])(signature, *row.prepare[1:]))
+    if row.results:
+        signature.correct = _imported_when_called(lambda: function(row.results))
     signature.rewrite_expanded = _rewrite_expanded
     return signature
 
@@ -35,27 +37,19 @@ def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..
     return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
-def _preparation(signature: Signature) -> Any:
-    from . import prepare
-
-    return getattr(prepare, signature.row.prepare[0])(signature, *signature.row.prepare[1:])
+def function(path: str) -> Any:
+    """The function of this package that a spec names: `module.function`."""
+    module, _, name = path.partition(".")
+    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, called after the check that the spec names, if it names one."""
+    """The kernel, called after the check by a function that the spec names, if it names one."""
     if not signature.row.guard:
         return kernel
-    from .guards import with_guard
+    from .argument_checks import checked
 
-    return with_guard(signature, kernel)
-
-
-def _correction(signature: Signature) -> Any:
-    from . import result_layouts
-
-    if signature.row.results in result_layouts.OF_OUT and not signature.outs:
-        return lambda _, outputs: outputs
-    return getattr(result_layouts, signature.row.results)
+    return checked(signature, function(signature.row.guard[0]), kernel)
 
 
 def _rewrite_expanded(signature: Signature, values: Any) -> Callable[..., Any]:

@@ -164,20 +164,36 @@ REFUSED = {
         "ops_spec/ops.yaml:4: normal_ has no argument `men`; expected `mean`",
     ),
     "an unknown preparation": (
-        RELU + "  jnp: self\n  prepare: widen(self)\n",
-        "ops_spec/ops.yaml:3: unknown word `widen`; expected one of `alert_not_deterministic`, `dtype_of_out`, ",
+        RELU + "  jnp: self\n  prepare: called.expend(self)\n",
+        "ops_spec/ops.yaml:3: runtime/aten/called.py defines no `expend`; expected `expand`",
+    ),
+    "a preparation without a module": (
+        RELU + "  jnp: self\n  prepare: expand(self)\n",
+        "ops_spec/ops.yaml:3: `prepare`: `expand(self)` does not parse; expected module.function(arguments), such as ",
     ),
     "a preparation of too many arguments": (
-        ADD + "  jnp: self\n  prepare: expand_masks(self, other)\n",
-        "ops_spec/ops.yaml:3: `expand_masks(self, other)`; expected 1 arguments",
+        ADD + "  jnp: self\n  prepare: called.expand(self, other)\n",
+        "ops_spec/ops.yaml:3: expand at runtime/aten/called.py:2 takes (signature, indices); expected (signature, 2 ",
     ),
     "a preparation of an unknown argument": (
-        ADD + "  jnp: self\n  prepare: to_device(othr)\n",
+        ADD + "  jnp: self\n  prepare: called.move(othr)\n",
         "ops_spec/ops.yaml:3: add.Tensor has no argument `othr`; expected `other`",
     ),
-    "an unknown layout of results": (
-        RELU + "  jnp: self\n  results: row_major\n",
-        "ops_spec/ops.yaml:3: unknown word `row_major`; expected `column_major`",
+    "a check by a function for something else": (
+        RELU + "  jnp: self\n  check: called.contiguous(self)\n",
+        "ops_spec/ops.yaml:3: contiguous at runtime/aten/called.py:18 takes (values, outputs, rows); expected (1 ",
+    ),
+    "checks by two functions": (
+        RELU + "  jnp: self\n  check: [called.in_axis(self), called.in_axis(self)]\n",
+        "ops_spec/ops.yaml:3: `check`: several functions of runtime/aten/; expected one",
+    ),
+    "an unknown module of layouts": (
+        RELU + "  jnp: self\n  results: call.contiguous\n",
+        "ops_spec/ops.yaml:3: there is no runtime/aten/call.py (did you mean `called`?); expected a module that defin",
+    ),
+    "results of a function for something else": (
+        RELU + "  jnp: self\n  results: called.expand\n",
+        "ops_spec/ops.yaml:3: expand at runtime/aten/called.py:2 takes (signature, indices); expected (values, output",
     ),
     "a reference that takes other arguments": (
         RELU + "  jnp: self\n  reference: add.Tensor\n",

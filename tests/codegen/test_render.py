@@ -363,18 +363,32 @@ def test_the_table_says_what_the_runtime_needs(built: Built) -> None:
 
 TRAITS = {
     "in place": ("overwrites: true", "overwrites=True", {"add_.Tensor"}),
-    "of every variant": ("results: column_major", 'results="column_major"', {"add.Tensor", "add_.Tensor", "add.out"}),
+    "of every variant": (
+        "results: called.contiguous",
+        'results="called.contiguous"',
+        {"add.Tensor", "add_.Tensor", "add.out"},
+    ),
+    "of the variants that write": (
+        "prepare: called.widen_out(self)",
+        'prepare=("called.widen_out", "self")',
+        {"add_.Tensor", "add.out"},
+    ),
     "of its own overload": ("no_meta: for this test", 'no_meta="for this test"', {"add.Tensor"}),
     "a number": ("compared_results: 0", "compared_results=0", {"add.Tensor"}),
     "names": ("host_values: [other]", 'host_values=("other",)', {"add.Tensor", "add_.Tensor", "add.out"}),
     "a call": (
-        "prepare: put_masks(self, other)",
-        'prepare=("put_masks", "self", "other")',
+        "prepare: called.move(self, other)",
+        'prepare=("called.move", "self", "other")',
         {"add.Tensor", "add_.Tensor", "add.out"},
     ),
     "a call with a text": (
-        'prepare: raise_info("torch.add")',
-        'prepare=("raise_info", "torch.add")',
+        'prepare: called.expand("torch.add")',
+        'prepare=("called.expand", "torch.add")',
+        {"add.Tensor", "add_.Tensor", "add.out"},
+    ),
+    "a check by a function": (
+        "check: called.in_axis(self)",
+        'guard=("called.in_axis", "self")',
         {"add.Tensor", "add_.Tensor", "add.out"},
     ),
 }
