@@ -14,15 +14,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from torchgen.model import FunctionSchema
 
 from tenax.codegen import kernel
-from tenax.codegen.check import Context
+from tenax.codegen.check import Context, renamed
 from tenax.codegen.derive import Row
 from tenax.codegen.operators import FUNCTIONS as OPERATORS
 from tenax.codegen.operators import Arithmetic
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, Call, Entry, call
-from tenax.codegen.traits import TRAITS
+from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, WRITES, Call, Entry, call
 
 WIDTH = 120
 INDENT = "    "
@@ -114,7 +113,7 @@ class Function:
 
     @property
     def returns(self) -> str:
-        held = results(self.func, self.entry.writes)
+        held = results(self.func, self.entry.written("unmarked"))
         if not held:
             return "None"
         return held[0] if len(held) == 1 else f"tuple[{', '.join(held)}]"
@@ -329,7 +328,9 @@ def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, 
     decomposed = sorted((e.name, e.note) for e in entries if e.body == "decompose")
     named = {e.name: e for e in entries}
     return _TEMPLATES.get_template("table.py.j2").render(
-        rows=[_row(r, _taken(r.entry, named), _errors(r.entry, context)) for r in rows],
+        rows=[
+            _row(r, _taken(r.entry, named), _errors(r.entry, context), renamed(r.entry, context.schemas)) for r in rows
+        ],
         dtypes=[
             literal(f"{_quote(word)}: ", [_quote(d) for d in group], ",", INDENT) for word, group in DTYPES.items()
         ],
@@ -371,7 +372,7 @@ def _errors(entry: Entry, context: Context) -> list[str]:
     return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.conditions]
 
 
-def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> str:
+def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str], renamed: Sequence[tuple[str, str]]) -> str:
     entry = row.entry
     items = [_quote(row.module), _quote(row.function)]
     items += [_quote(row.form)] if row.form != "functional" else []
@@ -380,15 +381,22 @@ def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> 
     items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
     special = [[_quote(name), _tuple([*map(_value, values)])] for name, values in entry.special]
     items += [f"special={_tuple(special)}"] if special else []
-    items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
+    for word, field in WRITES.items():
+        if (written := entry.written(word)) and (word in ("unmarked", "optional") or row.form == "inplace"):
+            items += [f"{field}={_trait(written if word in ('unmarked', 'optional') else True)}"]
+    items += [f"draws_if={_trait(entry.random)}"] if isinstance(entry.random, tuple) else []
     grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
     items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.conditions else []
-    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
+    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in renamed])}"] if renamed else []
     tables = {
         "dtypes=": [[_quote(x) for x in pair] for pair in dtypes],
         "checks=": [[_quote(kind), _quote(message)] for kind, _, message in (e.partition(": ") for e in errors)],
     }
-    items += [f"{t.name}={_trait(getattr(entry, t.name))}" for t in TRAITS if t.given(entry, row.form, row.derived)]
+    for key in ("prepare", "guard", "on_host", "results"):
+        value = getattr(entry, key)
+        # A function whose name ends in `_out` is for variants that write.
+        if value and not (row.form == "functional" and str(value).partition("(")[0].endswith("_out")):
+            items += [f"{key}={_trait(value)}"]
     held = {key: pairs for key, pairs in tables.items() if pairs}
     flat = [f"{key}{_tuple(pairs)}" for key, pairs in held.items()]
     text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
@@ -411,7 +419,7 @@ def _trait(value: Any) -> str:
         return _trait((value.path, *(a.strip("'") for a in value.arguments)))
     if isinstance(value, tuple):
         return _tuple([_quote(x) for x in value])
-    return value if isinstance(value, str) and value.isdigit() else _quote(value) if isinstance(value, str) else "True"
+    return _quote(value) if isinstance(value, str) else "True"
 
 
 def _policy(policy: Policy) -> str:

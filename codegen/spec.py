@@ -89,26 +89,15 @@ class Entry:
     promote: Promote | None = None
     static: tuple[str, ...] = ()
     special: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    random: bool = False
-    writes: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
+    random: bool | tuple[str, ...] = False  # or the arguments without which no number is drawn
+    writes: tuple[tuple[str, str], ...] = ()
     dynamic: str = ""
     on_host: str = ""
     check: tuple[Check, ...] = ()
     grad: str = ""
     derivative: tuple[tuple[str, str], ...] = ()
-    overwrites: bool = False
-    writes_expanded: bool = False
-    draws_if: tuple[str, ...] = ()
     prepare: Call | None = None
-    host_values: tuple[str, ...] = ()
-    not_donated: tuple[str, ...] = ()
     results: str = ""
-    no_meta: str = ""
-    cpu_may_abort: bool = False
-    rewrite: str = ""
-    reference: str = ""
-    compared_results: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -130,6 +119,10 @@ class Entry:
     def unconverted(self) -> tuple[str, ...]:
         """The numbers that the lowering receives as they are: Python numbers always, or for some values."""
         return (*self.static, *(name for name, _ in self.special))
+
+    def written(self, word: str) -> tuple[str, ...]:
+        """The arguments of which `writes` says this word."""
+        return tuple(name for name, words in self.writes if word in words.split())
 
     @property
     def conditions(self) -> tuple[Check, ...]:
@@ -213,6 +206,8 @@ def _texts(expected: str) -> Callable[..., tuple[tuple[str, str], ...]]:
     return parse
 
 
+# What `writes` says of an argument, with the field of its row (see the table's `Row`).
+WRITES = {"unmarked": "writes", "optional": "not_donated", "unread": "overwrites", "expanded": "writes_expanded"}
 # Words among the special values: negative numbers have a program of their own, the number is passed with 64 bits, and
 # only programs for the CPU have an operand for it.
 SPECIAL_WORDS = ("sign", "wide", "cpu")
@@ -259,6 +254,10 @@ def _prepare(node: yaml.Node, fail: Callable[..., None]) -> Call | None:
     return found
 
 
+def _random(node: yaml.Node, fail: Callable[..., None]) -> bool | tuple[str, ...]:
+    return _names(node, fail) if isinstance(node, yaml.SequenceNode) else _true(node, fail)
+
+
 def _true(node: yaml.Node, fail: Callable[..., None]) -> bool:
     if scalar(node, fail) != "true":
         fail(f"`{node.value}`", "true, or no such key")
@@ -293,18 +292,11 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "promote": _promote,
     "static": _names,
     "special": _special,
-    "random": _true,
-    "writes": _names,
-    "renamed": _texts("new and earlier names, such as {grad_output: grad}"),
+    "random": _random,
+    "writes": _texts("arguments and how they are written, such as {running_mean: unmarked}"),
     "derivative": _texts("arguments and their gradients, such as {self: grad * result}"),
     "check": _checks,
-    "overwrites": _true,
-    "writes_expanded": _true,
-    "draws_if": _names,
     "prepare": _prepare,
-    "host_values": _names,
-    "not_donated": _names,
-    "cpu_may_abort": _true,
 }
 
 

@@ -28,14 +28,8 @@ class Row(NamedTuple):
     prepare: tuple[str, ...] = ()  # a preparation before the lowering, and its arguments
     guard: tuple[str, ...] = ()  # a check of the arguments before every call, and its arguments
     on_host: str = ""  # the function of kernels that computes it with NumPy, for arrays in host memory
-    host_values: tuple[str, ...] = ()  # arguments whose values torch's Meta kernel needs
     not_donated: tuple[str, ...] = ()  # written arguments that the lowering may return unchanged
     results: str = ""  # how the results differ from those of torch's Meta kernel
-    no_meta: str = ""  # why torch's Meta kernel is not called
-    cpu_may_abort: bool = False  # the CPU kernel may end the process on arguments that Meta rejects
-    rewrite: str = ""  # a rewrite of the traced lowering
-    reference: str = ""  # an overload that computes the same on the CPU, which has no kernel of this one
-    compared_results: int | None = None  # the number of results that do not depend on the backend
     grad: str = ""  # vjp: a composite kept whole
 
 
@@ -89,18 +83,13 @@ ROWS: dict[str, Row] = {
         "generated.pointwise", "_add_relu__Tensor", "inplace", dtypes=(("", "int8 int16 int32 int64 floating"),)
     ),
     "_addmm_activation": Row(
-        "generated.matmul",
-        "_addmm_activation",
-        special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
-        dtypes=(("", "floating"),),
+        "generated.matmul", "_addmm_activation", special=(("beta", (0,)), ("alpha", ())), dtypes=(("", "floating"),)
     ),
     "_addmm_activation.out": Row(
         "generated.matmul",
         "_addmm_activation",
         "out",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "floating"),),
     ),
     "_aminmax": Row("generated.reduction", "_aminmax", dtypes=(("", "bool integral floating"),)),
@@ -129,16 +118,16 @@ ROWS: dict[str, Row] = {
         conditions="copying._assert_async__msg__checks",
         checks=(("RuntimeError", "{assert_msg}"),),
     ),
-    "_batch_norm_no_update": Row("kernels.batchnorm", "_batch_norm_no_update", cpu_may_abort=True),
-    "_batch_norm_no_update.out": Row("kernels.batchnorm", "_batch_norm_no_update", "out", cpu_may_abort=True),
+    "_batch_norm_no_update": Row("kernels.batchnorm", "_batch_norm_no_update"),
+    "_batch_norm_no_update.out": Row("kernels.batchnorm", "_batch_norm_no_update", "out"),
     "_batch_norm_with_update": Row(
-        "kernels.batchnorm", "_batch_norm_with_update", "inplace", cpu_may_abort=True, dtypes=(("", "floating"),)
+        "kernels.batchnorm", "_batch_norm_with_update", "inplace", dtypes=(("", "floating"),)
     ),
     "_batch_norm_with_update.out": Row(
-        "kernels.batchnorm", "_batch_norm_with_update", "out", cpu_may_abort=True, dtypes=(("", "floating"),)
+        "kernels.batchnorm", "_batch_norm_with_update", "out", dtypes=(("", "floating"),)
     ),
     "_batch_norm_with_update_functional": Row(
-        "kernels.batchnorm", "_batch_norm_with_update", cpu_may_abort=True, dtypes=(("", "floating"),)
+        "kernels.batchnorm", "_batch_norm_with_update", dtypes=(("", "floating"),)
     ),
     "_cdist_backward": Row(
         "kernels.distance",
@@ -235,7 +224,6 @@ ROWS: dict[str, Row] = {
         "_embedding_bag",
         special=(("padding_idx", (-1,)),),
         conditions="embedding._embedding_bag__checks",
-        compared_results=1,
         dtypes=(("weight", "floating"), ("indices", "bool integral"), ("offsets", "bool integral")),
         checks=(
             ("RuntimeError", "embedding_bag: an index of input takes a value which is not in the valid range of rows"),
@@ -273,7 +261,6 @@ ROWS: dict[str, Row] = {
         "_embedding_bag_forward_only",
         special=(("padding_idx", (-1,)),),
         conditions="embedding._embedding_bag_forward_only__checks",
-        compared_results=1,
         checks=(
             ("RuntimeError", "embedding_bag: an index of input takes a value which is not in the valid range of rows"),
             (
@@ -897,7 +884,7 @@ ROWS: dict[str, Row] = {
     "_grid_sampler_2d_cpu_fallback": Row("generated.resize", "_grid_sampler_2d_cpu_fallback"),
     "_grid_sampler_2d_cpu_fallback.out": Row("generated.resize", "_grid_sampler_2d_cpu_fallback", "out"),
     "_grid_sampler_2d_cpu_fallback_backward": Row("generated.resize", "_grid_sampler_2d_cpu_fallback_backward"),
-    "_grouped_mm": Row("kernels.matmul", "_grouped_mm", rewrite="matmul"),
+    "_grouped_mm": Row("kernels.matmul", "_grouped_mm"),
     "_histogramdd_bin_edges": Row(
         "kernels.histogram",
         "_histogramdd_bin_edges",
@@ -955,8 +942,8 @@ ROWS: dict[str, Row] = {
             ("IndexError", "index is out of bounds for dimension with size: an index exceeds its dimension of self"),
         ),
     ),
-    "_int_mm": Row("generated.matmul", "_int_mm", rewrite="matmul"),
-    "_int_mm.out": Row("generated.matmul", "_int_mm", "out", rewrite="matmul"),
+    "_int_mm": Row("generated.matmul", "_int_mm"),
+    "_int_mm.out": Row("generated.matmul", "_int_mm", "out"),
     "_is_all_true": Row("generated.reduction", "_is_all_true", dtypes=(("", "bool"),)),
     "_is_any_true": Row("generated.reduction", "_is_any_true", dtypes=(("", "bool"),)),
     "_jagged_to_padded_dense_forward": Row("kernels.nested", "_jagged_to_padded_dense_forward"),
@@ -1083,14 +1070,12 @@ ROWS: dict[str, Row] = {
         "native_batch_norm",
         "inplace",
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit.no_stats": Row(
         "generated.norm",
         "_native_batch_norm_legit__no_stats",
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit.no_stats_out": Row(
@@ -1098,7 +1083,6 @@ ROWS: dict[str, Row] = {
         "_native_batch_norm_legit__no_stats",
         "out",
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit.out": Row(
@@ -1106,21 +1090,15 @@ ROWS: dict[str, Row] = {
         "native_batch_norm",
         "out",
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit_functional": Row(
-        "kernels.batchnorm",
-        "native_batch_norm",
-        results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
-        dtypes=(("", "floating"),),
+        "kernels.batchnorm", "native_batch_norm", results="result_layouts.saved_in_training", dtypes=(("", "floating"),)
     ),
     "_native_batch_norm_legit_no_training": Row(
         "generated.norm",
         "_native_batch_norm_legit_no_training",
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_batch_norm_legit_no_training.out": Row(
@@ -1128,7 +1106,6 @@ ROWS: dict[str, Row] = {
         "_native_batch_norm_legit_no_training",
         "out",
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "_native_multi_head_attention": Row(
@@ -1145,10 +1122,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("query", "floating"),),
     ),
     "_nested_tensor_from_mask_left_aligned": Row(
-        "generated.attention",
-        "_nested_tensor_from_mask_left_aligned",
-        dynamic="returns a Python bool",
-        compared_results=0,
+        "generated.attention", "_nested_tensor_from_mask_left_aligned", dynamic="returns a Python bool"
     ),
     "_new_zeros_with_same_feature_meta": Row(
         "generated.creation", "_new_zeros_with_same_feature_meta", prepare=("preparations.to_device", "other")
@@ -1206,10 +1180,10 @@ ROWS: dict[str, Row] = {
         static=("dropout_p",),
         special=(("scale", ()),),
     ),
-    "_scaled_mm": Row("kernels.matmul", "_scaled_mm", rewrite="matmul"),
-    "_scaled_mm.out": Row("kernels.matmul", "_scaled_mm", "out", rewrite="matmul"),
-    "_scaled_mm_v2": Row("kernels.matmul", "_scaled_mm_v2", rewrite="matmul"),
-    "_scaled_mm_v2.out": Row("kernels.matmul", "_scaled_mm_v2", "out", rewrite="matmul"),
+    "_scaled_mm": Row("kernels.matmul", "_scaled_mm"),
+    "_scaled_mm.out": Row("kernels.matmul", "_scaled_mm", "out"),
+    "_scaled_mm_v2": Row("kernels.matmul", "_scaled_mm_v2"),
+    "_scaled_mm_v2.out": Row("kernels.matmul", "_scaled_mm_v2", "out"),
     "_segment_reduce_backward": Row("kernels.segment", "_segment_reduce_backward"),
     "_segment_reduce_backward.out": Row("kernels.segment", "_segment_reduce_backward", "out"),
     "_slow_conv2d_backward.grad_input": Row("generated.conv", "_slow_conv2d_backward__grad_input", "out"),
@@ -1233,9 +1207,7 @@ ROWS: dict[str, Row] = {
     "_thnn_fused_gru_cell.out": Row("kernels.cells", "_thnn_fused_gru_cell", "out"),
     "_thnn_fused_gru_cell_backward": Row("kernels.cells", "_thnn_fused_gru_cell_backward"),
     "_thnn_fused_gru_cell_backward.out": Row("kernels.cells", "_thnn_fused_gru_cell_backward", "out"),
-    "_thnn_fused_lstm_cell": Row(
-        "kernels.cells", "_thnn_fused_lstm_cell", no_meta="torch's kernel asks absent biases for their device"
-    ),
+    "_thnn_fused_lstm_cell": Row("kernels.cells", "_thnn_fused_lstm_cell"),
     "_thnn_fused_lstm_cell.out": Row("kernels.cells", "_thnn_fused_lstm_cell", "out"),
     "_thnn_fused_lstm_cell_backward_impl": Row("kernels.cells", "_thnn_fused_lstm_cell_backward_impl"),
     "_thnn_fused_lstm_cell_backward_impl.out": Row("kernels.cells", "_thnn_fused_lstm_cell_backward_impl", "out"),
@@ -1245,10 +1217,8 @@ ROWS: dict[str, Row] = {
     "_transformer_encoder_layer_fwd.out": Row(
         "kernels.encoder", "_transformer_encoder_layer_fwd", "out", dtypes=(("src", "floating"),)
     ),
-    "_trilinear": Row("kernels.matmul", "_trilinear", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "_trilinear.out": Row(
-        "kernels.matmul", "_trilinear", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)
-    ),
+    "_trilinear": Row("kernels.matmul", "_trilinear", dtypes=(("", "not bool unsigned float8"),)),
+    "_trilinear.out": Row("kernels.matmul", "_trilinear", "out", dtypes=(("", "not bool unsigned float8"),)),
     "_unique": Row(
         "generated.unique",
         "_unique",
@@ -1381,7 +1351,7 @@ ROWS: dict[str, Row] = {
     "_upsample_nearest_exact3d_backward.grad_input": Row(
         "generated.resize", "_upsample_nearest_exact3d_backward", "out", static=("scales_d", "scales_h", "scales_w")
     ),
-    "_weight_int8pack_mm": Row("kernels.matmul", "_weight_int8pack_mm", rewrite="matmul"),
+    "_weight_int8pack_mm": Row("kernels.matmul", "_weight_int8pack_mm"),
     "_weight_norm_interface": Row("kernels.norm", "_weight_norm_interface", dtypes=(("", "floating"),)),
     "_weight_norm_interface.out": Row("kernels.norm", "_weight_norm_interface", "out", dtypes=(("", "floating"),)),
     "_weight_norm_interface_backward": Row("kernels.norm", "_weight_norm_interface_backward"),
@@ -1413,18 +1383,13 @@ ROWS: dict[str, Row] = {
     "add_.Scalar": Row("generated.pointwise", "add__Scalar", "inplace", dtypes=(("", "not unsigned float8"),)),
     "add_.Tensor": Row("generated.pointwise", "add__Tensor", "inplace", dtypes=(("", "not unsigned float8"),)),
     "addbmm": Row(
-        "generated.matmul",
-        "addbmm",
-        special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
-        dtypes=(("", "not bool unsigned"),),
+        "generated.matmul", "addbmm", special=(("beta", (0,)), ("alpha", ())), dtypes=(("", "not bool unsigned"),)
     ),
     "addbmm.out": Row(
         "generated.matmul",
         "addbmm",
         "out",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addbmm_": Row(
@@ -1432,7 +1397,6 @@ ROWS: dict[str, Row] = {
         "addbmm",
         "inplace",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addcdiv": Row("generated.pointwise", "addcdiv", dtypes=(("", "floating complex"),)),
@@ -1442,45 +1406,28 @@ ROWS: dict[str, Row] = {
     "addcmul.out": Row("generated.pointwise", "addcmul", "out", dtypes=(("", "not bool unsigned float8"),)),
     "addcmul_": Row("generated.pointwise", "addcmul", "inplace", dtypes=(("", "not bool unsigned float8"),)),
     "addmm": Row(
-        "generated.matmul",
-        "addmm",
-        special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
-        dtypes=(("", "not bool unsigned"),),
+        "generated.matmul", "addmm", special=(("beta", (0,)), ("alpha", ())), dtypes=(("", "not bool unsigned"),)
     ),
-    "addmm.dtype": Row("generated.matmul", "addmm__dtype", special=(("beta", (0,)), ("alpha", ())), rewrite="matmul"),
-    "addmm.dtype_out": Row(
-        "generated.matmul", "addmm__dtype", "out", special=(("beta", (0,)), ("alpha", ())), rewrite="matmul"
-    ),
+    "addmm.dtype": Row("generated.matmul", "addmm__dtype", special=(("beta", (0,)), ("alpha", ()))),
+    "addmm.dtype_out": Row("generated.matmul", "addmm__dtype", "out", special=(("beta", (0,)), ("alpha", ()))),
     "addmm.out": Row(
-        "generated.matmul",
-        "addmm",
-        "out",
-        special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
-        dtypes=(("", "not bool unsigned"),),
+        "generated.matmul", "addmm", "out", special=(("beta", (0,)), ("alpha", ())), dtypes=(("", "not bool unsigned"),)
     ),
     "addmm_": Row(
         "generated.matmul",
         "addmm",
         "inplace",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned"),),
     ),
     "addmv": Row(
-        "generated.matmul",
-        "addmv",
-        special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
-        dtypes=(("", "not bool unsigned float8"),),
+        "generated.matmul", "addmv", special=(("beta", (0,)), ("alpha", ())), dtypes=(("", "not bool unsigned float8"),)
     ),
     "addmv.out": Row(
         "generated.matmul",
         "addmv",
         "out",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "addmv_": Row(
@@ -1488,22 +1435,16 @@ ROWS: dict[str, Row] = {
         "addmv",
         "inplace",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "addr": Row(
-        "generated.matmul",
-        "addr",
-        special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
-        dtypes=(("", "not unsigned float8"),),
+        "generated.matmul", "addr", special=(("beta", (0,)), ("alpha", ())), dtypes=(("", "not unsigned float8"),)
     ),
     "addr.out": Row(
         "generated.matmul",
         "addr",
         "out",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not unsigned float8"),),
     ),
     "addr_": Row(
@@ -1511,7 +1452,6 @@ ROWS: dict[str, Row] = {
         "addr",
         "inplace",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not unsigned float8"),),
     ),
     "affine_grid_generator": Row("kernels.grid", "affine_grid_generator", dtypes=(("", "not bool unsigned float8"),)),
@@ -1610,25 +1550,15 @@ ROWS: dict[str, Row] = {
         "generated.matmul",
         "baddbmm",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
-    "baddbmm.dtype": Row(
-        "kernels.matmul",
-        "baddbmm_to",
-        special=(("beta", (0,)), ("alpha", ())),
-        no_meta="the decomposition of torch 2.13 passes one argument in place of another",
-        rewrite="matmul",
-    ),
-    "baddbmm.dtype_out": Row(
-        "kernels.matmul", "baddbmm_to", "out", special=(("beta", (0,)), ("alpha", ())), rewrite="matmul"
-    ),
+    "baddbmm.dtype": Row("kernels.matmul", "baddbmm_to", special=(("beta", (0,)), ("alpha", ()))),
+    "baddbmm.dtype_out": Row("kernels.matmul", "baddbmm_to", "out", special=(("beta", (0,)), ("alpha", ()))),
     "baddbmm.out": Row(
         "generated.matmul",
         "baddbmm",
         "out",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
     "baddbmm_": Row(
@@ -1636,44 +1566,31 @@ ROWS: dict[str, Row] = {
         "baddbmm",
         "inplace",
         special=(("beta", (0,)), ("alpha", ())),
-        rewrite="matmul",
         dtypes=(("", "not bool unsigned float8"),),
     ),
-    "batch_norm_backward": Row(
-        "generated.norm", "batch_norm_backward", results="result_layouts.input_if_requested", cpu_may_abort=True
-    ),
-    "batch_norm_backward_elemt": Row("kernels.batchnorm", "batch_norm_backward_elemt", cpu_may_abort=True),
-    "batch_norm_backward_elemt.out": Row("kernels.batchnorm", "batch_norm_backward_elemt", "out", cpu_may_abort=True),
-    "batch_norm_backward_reduce": Row("kernels.batchnorm", "batch_norm_backward_reduce", cpu_may_abort=True),
-    "batch_norm_backward_reduce.out": Row("kernels.batchnorm", "batch_norm_backward_reduce", "out", cpu_may_abort=True),
-    "batch_norm_elemt": Row("kernels.batchnorm", "batch_norm_elemt", cpu_may_abort=True),
-    "batch_norm_elemt.out": Row("kernels.batchnorm", "batch_norm_elemt", "out", cpu_may_abort=True),
-    "batch_norm_gather_stats": Row(
-        "generated.norm", "batch_norm_gather_stats", writes=("running_mean", "running_var"), cpu_may_abort=True
-    ),
+    "batch_norm_backward": Row("generated.norm", "batch_norm_backward", results="result_layouts.input_if_requested"),
+    "batch_norm_backward_elemt": Row("kernels.batchnorm", "batch_norm_backward_elemt"),
+    "batch_norm_backward_elemt.out": Row("kernels.batchnorm", "batch_norm_backward_elemt", "out"),
+    "batch_norm_backward_reduce": Row("kernels.batchnorm", "batch_norm_backward_reduce"),
+    "batch_norm_backward_reduce.out": Row("kernels.batchnorm", "batch_norm_backward_reduce", "out"),
+    "batch_norm_elemt": Row("kernels.batchnorm", "batch_norm_elemt"),
+    "batch_norm_elemt.out": Row("kernels.batchnorm", "batch_norm_elemt", "out"),
+    "batch_norm_gather_stats": Row("generated.norm", "batch_norm_gather_stats", writes=("running_mean", "running_var")),
     "batch_norm_gather_stats.out": Row(
-        "generated.norm", "batch_norm_gather_stats", "out", writes=("running_mean", "running_var"), cpu_may_abort=True
+        "generated.norm", "batch_norm_gather_stats", "out", writes=("running_mean", "running_var")
     ),
     "batch_norm_gather_stats_with_counts": Row(
-        "kernels.batchnorm",
-        "batch_norm_gather_stats_with_counts",
-        writes=("running_mean", "running_var"),
-        cpu_may_abort=True,
+        "kernels.batchnorm", "batch_norm_gather_stats_with_counts", writes=("running_mean", "running_var")
     ),
     "batch_norm_gather_stats_with_counts.out": Row(
-        "kernels.batchnorm",
-        "batch_norm_gather_stats_with_counts",
-        "out",
-        writes=("running_mean", "running_var"),
-        cpu_may_abort=True,
+        "kernels.batchnorm", "batch_norm_gather_stats_with_counts", "out", writes=("running_mean", "running_var")
     ),
-    "batch_norm_stats": Row("kernels.batchnorm", "batch_norm_stats", cpu_may_abort=True),
-    "batch_norm_stats.out": Row("kernels.batchnorm", "batch_norm_stats", "out", cpu_may_abort=True),
+    "batch_norm_stats": Row("kernels.batchnorm", "batch_norm_stats"),
+    "batch_norm_stats.out": Row("kernels.batchnorm", "batch_norm_stats", "out"),
     "batch_norm_update_stats": Row(
         "kernels.batchnorm",
         "batch_norm_update_stats",
         writes=("running_mean", "running_var"),
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "batch_norm_update_stats.out": Row(
@@ -1681,7 +1598,6 @@ ROWS: dict[str, Row] = {
         "batch_norm_update_stats",
         "out",
         writes=("running_mean", "running_var"),
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "bernoulli": Row(
@@ -1738,8 +1654,8 @@ ROWS: dict[str, Row] = {
         "bernoulli___Tensor",
         "inplace",
         random=True,
-        conditions="random.bernoulli___Tensor__checks",
         overwrites=True,
+        conditions="random.bernoulli___Tensor__checks",
         dtypes=(("self", "bool integral floating"),),
         checks=(("RuntimeError", "Expected p_in >= 0 && p_in <= 1 to be true, but got false"),),
     ),
@@ -1748,8 +1664,8 @@ ROWS: dict[str, Row] = {
         "bernoulli___float",
         "inplace",
         random=True,
-        conditions="random.bernoulli___float__checks",
         overwrites=True,
+        conditions="random.bernoulli___float__checks",
         dtypes=(("", "bool integral floating"),),
         checks=(("RuntimeError", "bernoulli_ expects p to be in [0, 1]"),),
     ),
@@ -1914,10 +1830,10 @@ ROWS: dict[str, Row] = {
     ),
     "block_diag": Row("generated.shape", "block_diag"),
     "block_diag.out": Row("generated.shape", "block_diag", "out"),
-    "bmm": Row("generated.matmul", "bmm", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "bmm.dtype": Row("generated.matmul", "bmm__dtype", rewrite="matmul"),
-    "bmm.dtype_out": Row("generated.matmul", "bmm__dtype", "out", rewrite="matmul"),
-    "bmm.out": Row("generated.matmul", "bmm", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "bmm": Row("generated.matmul", "bmm", dtypes=(("", "not bool unsigned float8"),)),
+    "bmm.dtype": Row("generated.matmul", "bmm__dtype"),
+    "bmm.dtype_out": Row("generated.matmul", "bmm__dtype", "out"),
+    "bmm.out": Row("generated.matmul", "bmm", "out", dtypes=(("", "not bool unsigned float8"),)),
     "bucketize.Scalar": Row("generated.search", "bucketize__Scalar", dtypes=(("", "not complex float8"),)),
     "bucketize.Scalar_out": Row("generated.search", "bucketize__Scalar", "out", dtypes=(("", "not complex float8"),)),
     "bucketize.Tensor": Row("kernels.search", "bucketize", dtypes=(("", "integral floating"),)),
@@ -1946,8 +1862,8 @@ ROWS: dict[str, Row] = {
         "cauchy_",
         "inplace",
         random=True,
-        conditions="random.cauchy___checks",
         overwrites=True,
+        conditions="random.cauchy___checks",
         dtypes=(("", "floating"),),
         checks=(("RuntimeError", "cauchy_ expects sigma > 0.0"),),
     ),
@@ -2072,18 +1988,9 @@ ROWS: dict[str, Row] = {
     "convolution_backward.out": Row(
         "kernels.conv", "convolution_backward", "out", results="result_layouts.like_convolved"
     ),
-    "convolution_backward_overrideable": Row(
-        "generated.conv",
-        "convolution_backward_overrideable",
-        no_meta="torch's kernel only raises: backends override it",
-    ),
+    "convolution_backward_overrideable": Row("generated.conv", "convolution_backward_overrideable"),
     "convolution_backward_overrideable.out": Row("generated.conv", "convolution_backward_overrideable", "out"),
-    "convolution_overrideable": Row(
-        "generated.conv",
-        "convolution_overrideable",
-        no_meta="torch's kernel only raises: backends override it",
-        reference="convolution",
-    ),
+    "convolution_overrideable": Row("generated.conv", "convolution_overrideable"),
     "convolution_overrideable.out": Row("generated.conv", "convolution_overrideable", "out"),
     "copy": Row("generated.copying", "copy"),
     "copy.out": Row("generated.copying", "copy", "out"),
@@ -2193,8 +2100,8 @@ ROWS: dict[str, Row] = {
     "div_.Scalar_mode": Row("kernels.pointwise", "div", "inplace", dtypes=(("", "not complex float8"),)),
     "div_.Tensor": Row("generated.pointwise", "div__Tensor", "inplace", dtypes=(("", "not float8"),)),
     "div_.Tensor_mode": Row("kernels.pointwise", "div", "inplace", dtypes=(("", "integral floating"),)),
-    "dot": Row("generated.matmul", "dot", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "dot.out": Row("generated.matmul", "dot", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "dot": Row("generated.matmul", "dot", dtypes=(("", "not bool unsigned float8"),)),
+    "dot.out": Row("generated.matmul", "dot", "out", dtypes=(("", "not bool unsigned float8"),)),
     "elu": Row("generated.activation", "elu", dtypes=(("", "floating"),)),
     "elu.out": Row("generated.activation", "elu", "out", dtypes=(("", "floating"),)),
     "elu_": Row("generated.activation", "elu", "inplace", dtypes=(("", "floating"),)),
@@ -2305,8 +2212,8 @@ ROWS: dict[str, Row] = {
         "exponential_",
         "inplace",
         random=True,
-        conditions="random.exponential___checks",
         overwrites=True,
+        conditions="random.exponential___checks",
         dtypes=(("", "floating"),),
         checks=(("RuntimeError", "exponential_ expects lambda > 0.0"),),
     ),
@@ -2438,8 +2345,8 @@ ROWS: dict[str, Row] = {
         "geometric_",
         "inplace",
         random=True,
-        conditions="random.geometric___checks",
         overwrites=True,
+        conditions="random.geometric___checks",
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "geometric_ expects p to be in (0, 1)"),),
     ),
@@ -2470,7 +2377,6 @@ ROWS: dict[str, Row] = {
         static=("dropout",),
         draws_if=("dropout", "train"),
         prepare=("preparations.to_device", "batch_sizes"),
-        host_values=("batch_sizes",),
         results="result_layouts.of_all_steps",
         dtypes=(("data", "not bool unsigned float8"), ("batch_sizes", "int64")),
         grad="vjp",
@@ -3011,15 +2917,10 @@ ROWS: dict[str, Row] = {
         special=(("ord", (0, 1, 2, float("inf"), -float("inf"), "sign")),),
         dtypes=(("", "floating complex"),),
     ),
-    "linear": Row("kernels.matmul", "linear", rewrite="matmul", grad="formula"),
-    "linear.out": Row("kernels.matmul", "linear", "out", rewrite="matmul", grad="formula"),
-    "linear_backward": Row(
-        "kernels.matmul",
-        "linear_backward",
-        no_meta="torch computes it for nested tensors and on Apple GPUs only",
-        rewrite="matmul",
-    ),
-    "linear_backward.out": Row("kernels.matmul", "linear_backward", "out", rewrite="matmul"),
+    "linear": Row("kernels.matmul", "linear", grad="formula"),
+    "linear.out": Row("kernels.matmul", "linear", "out", grad="formula"),
+    "linear_backward": Row("kernels.matmul", "linear_backward"),
+    "linear_backward.out": Row("kernels.matmul", "linear_backward", "out"),
     "linspace": Row("kernels.creation", "linspace"),
     "linspace.Scalar_Tensor": Row("kernels.creation", "linspace", dtypes=(("", "not complex"),)),
     "linspace.Scalar_Tensor_out": Row(
@@ -3068,8 +2969,8 @@ ROWS: dict[str, Row] = {
         "log_normal_",
         "inplace",
         random=True,
-        conditions="random.log_normal___checks",
         overwrites=True,
+        conditions="random.log_normal___checks",
         dtypes=(("", "floating"),),
         checks=(("RuntimeError", "log_normal_ expects std > 0.0"),),
     ),
@@ -3139,7 +3040,6 @@ ROWS: dict[str, Row] = {
         static=("dropout",),
         draws_if=("dropout", "train"),
         prepare=("preparations.to_device", "batch_sizes"),
-        host_values=("batch_sizes",),
         results="result_layouts.of_all_steps",
         dtypes=(("data", "not bool unsigned float8"), ("batch_sizes", "int64")),
         grad="vjp",
@@ -3227,11 +3127,9 @@ ROWS: dict[str, Row] = {
         on_host="host.masked_select",
         dtypes=(("self", "not unsigned"), ("mask", "bool")),
     ),
-    "matmul": Row("kernels.matmul", "matmul", rewrite="matmul", grad="formula"),
-    "matmul_backward": Row(
-        "kernels.matmul", "matmul_backward", no_meta="torch computes it for nested tensors only", rewrite="matmul"
-    ),
-    "matmul_backward.out": Row("kernels.matmul", "matmul_backward", "out", rewrite="matmul"),
+    "matmul": Row("kernels.matmul", "matmul", grad="formula"),
+    "matmul_backward": Row("kernels.matmul", "matmul_backward"),
+    "matmul_backward.out": Row("kernels.matmul", "matmul_backward", "out"),
     "max": Row("generated.reduction", "max", dtypes=(("", "bool integral floating"),)),
     "max.dim": Row("kernels.reduction", "max_dim", dtypes=(("", "bool integral floating"),)),
     "max.dim_max": Row("kernels.reduction", "max_dim", "out", dtypes=(("", "bool integral floating"),)),
@@ -3316,10 +3214,10 @@ ROWS: dict[str, Row] = {
     "mish.out": Row("generated.activation", "mish", "out", dtypes=(("", "floating"),)),
     "mish_": Row("generated.activation", "mish", "inplace", dtypes=(("", "floating"),)),
     "mish_backward": Row("generated.activation", "mish_backward", grad="vjp"),
-    "mm": Row("generated.matmul", "mm", rewrite="matmul", dtypes=(("", "not bool unsigned"),)),
-    "mm.dtype": Row("generated.matmul", "mm__dtype", rewrite="matmul"),
-    "mm.dtype_out": Row("generated.matmul", "mm__dtype", "out", rewrite="matmul"),
-    "mm.out": Row("generated.matmul", "mm", "out", rewrite="matmul", dtypes=(("", "not bool unsigned"),)),
+    "mm": Row("generated.matmul", "mm", dtypes=(("", "not bool unsigned"),)),
+    "mm.dtype": Row("generated.matmul", "mm__dtype"),
+    "mm.dtype_out": Row("generated.matmul", "mm__dtype", "out"),
+    "mm.out": Row("generated.matmul", "mm", "out", dtypes=(("", "not bool unsigned"),)),
     "mode": Row("kernels.sort", "mode", dtypes=(("", "bool integral floating"),)),
     "mode.values": Row("kernels.sort", "mode", "out", dtypes=(("", "bool integral floating"),)),
     "mse_loss": Row("generated.loss", "mse_loss", dtypes=(("", "floating"),)),
@@ -3397,8 +3295,8 @@ ROWS: dict[str, Row] = {
             ("RuntimeError", "invalid multinomial distribution (sum of probabilities <= 0)"),
         ),
     ),
-    "mv": Row("generated.matmul", "mv", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "mv.out": Row("generated.matmul", "mv", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "mv": Row("generated.matmul", "mv", dtypes=(("", "not bool unsigned float8"),)),
+    "mv.out": Row("generated.matmul", "mv", "out", dtypes=(("", "not bool unsigned float8"),)),
     "mvlgamma": Row("generated.special", "mvlgamma", dtypes=(("", "not bool complex float8"),)),
     "mvlgamma.out": Row("generated.special", "mvlgamma", "out", dtypes=(("", "not bool complex float8"),)),
     "mvlgamma_": Row("generated.special", "mvlgamma", "inplace", dtypes=(("", "not bool complex float8"),)),
@@ -3435,7 +3333,6 @@ ROWS: dict[str, Row] = {
         "native_batch_norm",
         writes=("running_mean", "running_var"),
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "native_batch_norm.out": Row(
@@ -3444,21 +3341,13 @@ ROWS: dict[str, Row] = {
         "out",
         writes=("running_mean", "running_var"),
         results="result_layouts.saved_in_training",
-        cpu_may_abort=True,
         dtypes=(("", "floating"),),
     ),
     "native_batch_norm_backward": Row(
-        "kernels.batchnorm",
-        "native_batch_norm_backward",
-        results="result_layouts.input_if_requested",
-        cpu_may_abort=True,
+        "kernels.batchnorm", "native_batch_norm_backward", results="result_layouts.input_if_requested"
     ),
     "native_batch_norm_backward.out": Row(
-        "kernels.batchnorm",
-        "native_batch_norm_backward",
-        "out",
-        results="result_layouts.input_if_requested",
-        cpu_may_abort=True,
+        "kernels.batchnorm", "native_batch_norm_backward", "out", results="result_layouts.input_if_requested"
     ),
     "native_dropout": Row("kernels.random", "native_dropout", random=True, draws_if=("p", "train")),
     "native_dropout.out": Row("kernels.random", "native_dropout", "out", random=True, draws_if=("p", "train")),
@@ -3692,8 +3581,8 @@ ROWS: dict[str, Row] = {
         "normal_",
         "inplace",
         random=True,
-        conditions="random.normal___checks",
         overwrites=True,
+        conditions="random.normal___checks",
         dtypes=(("", "floating complex"),),
         checks=(("RuntimeError", "normal expects std >= 0.0"),),
     ),
@@ -4241,7 +4130,6 @@ ROWS: dict[str, Row] = {
         static=("dropout",),
         draws_if=("dropout", "train"),
         prepare=("preparations.to_device", "batch_sizes"),
-        host_values=("batch_sizes",),
         results="result_layouts.of_all_steps",
         dtypes=(("data", "integral floating"), ("batch_sizes", "int64")),
         grad="vjp",
@@ -4263,7 +4151,6 @@ ROWS: dict[str, Row] = {
         static=("dropout",),
         draws_if=("dropout", "train"),
         prepare=("preparations.to_device", "batch_sizes"),
-        host_values=("batch_sizes",),
         results="result_layouts.of_all_steps",
         dtypes=(("data", "floating complex"), ("batch_sizes", "int64")),
         grad="vjp",
@@ -5157,8 +5044,8 @@ ROWS: dict[str, Row] = {
         "uniform_",
         "inplace",
         random=True,
-        conditions="random.uniform___checks",
         overwrites=True,
+        conditions="random.uniform___checks",
         dtypes=(("", "floating complex"),),
         checks=(("RuntimeError", "uniform_ expects to return a [from, to) range, but found from > to"),),
     ),
@@ -5335,8 +5222,8 @@ ROWS: dict[str, Row] = {
     "var_mean.correction_out": Row(
         "kernels.moments", "var_mean", "out", special=(("correction", (0, 1)),), dtypes=(("", "floating complex"),)
     ),
-    "vdot": Row("generated.matmul", "vdot", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
-    "vdot.out": Row("generated.matmul", "vdot", "out", rewrite="matmul", dtypes=(("", "not bool unsigned float8"),)),
+    "vdot": Row("generated.matmul", "vdot", dtypes=(("", "not bool unsigned float8"),)),
+    "vdot.out": Row("generated.matmul", "vdot", "out", dtypes=(("", "not bool unsigned float8"),)),
     "where.self": Row("generated.pointwise", "where__self", dtypes=(("condition", "bool uint8"),)),
     "where.self_out": Row("generated.pointwise", "where__self", "out", dtypes=(("condition", "bool uint8"),)),
     "xlogy.OutScalar_Other": Row(

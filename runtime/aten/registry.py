@@ -13,6 +13,16 @@ from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.signature import Signature
 
+# Overloads whose results the lowering describes, because torch's Meta kernel must not be called.
+_WITHOUT_META = {
+    "_thnn_fused_lstm_cell",  # it asks absent biases for their device
+    "baddbmm.dtype",  # the decomposition of torch 2.13 passes one argument in place of another
+    "convolution_backward_overrideable",  # it only raises: backends override it
+    "convolution_overrideable",
+    "linear_backward",  # torch computes it for nested tensors and on Apple GPUs only
+    "matmul_backward",
+}
+
 
 @cache
 def signature_of(name: str) -> Signature:
@@ -27,6 +37,9 @@ def signature_of(name: str) -> Signature:
         signature.prepare = _imported_when_called(lambda: function(row.prepare[0])(signature, *row.prepare[1:]))
     if row.results:
         signature.correct = _imported_when_called(lambda: function(row.results))
+    if name in _WITHOUT_META:
+        signature.has_meta = False
+    signature.cpu_may_abort = "batch_norm" in name
     signature.rewrite_expanded = _rewrite_expanded
     return signature
 
@@ -43,19 +56,15 @@ def function(path: str) -> Any:
     return getattr(import_module(f"{__package__}.{module}"), name)
 
 
+_rewrite_expanded = _imported_when_called(lambda: function("expanded.rewritten"))
+
+
 def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, called after the check by a function that the spec names, if it names one."""
     if not signature.row.guard:
         return kernel
-    from .argument_checks import checked
-
-    return checked(signature, function(signature.row.guard[0]), kernel)
-
-
-def _rewrite_expanded(signature: Signature, values: Any) -> Callable[..., Any]:
-    from .expanded import rewritten
-
-    return rewritten(signature, values)
+    check = signature.row.guard[0]
+    return _imported_when_called(lambda: function("argument_checks.checked")(signature, function(check), kernel))
 
 
 @cache
@@ -72,7 +81,4 @@ def dispatcher_of(name: str) -> Dispatcher:
 def kernel_of(name: str) -> Callable[..., Any]:
     """The kernel that is registered with torch for a row of the table."""
     dispatcher = dispatcher_of(name)
-    kernel = specialize(dispatcher)
-    if not dispatcher.signature.row.guard:
-        return kernel
-    return _imported_when_called(lambda: guarded(dispatcher.signature, kernel))
+    return guarded(dispatcher.signature, specialize(dispatcher))

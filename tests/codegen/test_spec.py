@@ -70,11 +70,10 @@ def test_a_parsed_entry_prints_back_to_what_was_parsed() -> None:
         ADD
         + "  jnp: '{''a'': self}[''a''] != other'\n  promote: DEFAULT(self, other)\n  static: [alpha]\n"
         + "  special: {alpha: [0, -0.5, -inf, sign], p: []}\n  dtypes: {self: floating, other: not complex}\n"
-        + "  dynamic: 'because: of data'\n  on_host: host.add\n  writes: [self]\n  note: \"a formula #3\"\n"
+        + "  dynamic: 'because: of data'\n  on_host: host.add\n  writes: {self: unread}\n  note: \"a formula #3\"\n"
         + "  check:\n  - that: jnp.all(self > 0)\n    error: 'ValueError: too small: expected > 0'\n"
-        + "  - in_bounds(self, 3)\n  - places.in_axis(self)\n  overwrites: true\n  draws_if: [alpha]\n"
+        + "  - in_bounds(self, 3)\n  - places.in_axis(self)\n  random: [alpha]\n"
         + '  prepare: a.raise_info("a.b", self)\n'
-        + "  compared_results: 0\n"
     )
     [entry], faults = spec.parse(text, "ops")
     assert not faults

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tenax._torch.dispatcher import operator_names
-from tenax.aten import place_checks, preparations, range_checks, result_layouts
+from tenax.aten import place_checks, preparations, range_checks, registry, result_layouts
+from tenax.debug import cpu_reference
 from tenax.generated.table import ROWS
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
@@ -43,6 +44,10 @@ def test_code_for_every_operator_names_none() -> None:
 )
 def test_a_name_of_an_operator_is_found(line: str) -> None:
     assert [*operators_named(line)]
+
+
+def test_the_runtime_names_operators_of_the_table() -> None:
+    assert {*registry._WITHOUT_META, *(n.removeprefix("aten::") for n in cpu_reference._COMPARED)} <= ROWS.keys()
 
 
 def test_a_spec_names_every_function_for_the_specs() -> None:
