@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from torchgen.model import FunctionSchema
@@ -21,7 +20,7 @@ from tenax.codegen.operators import Arithmetic
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, WRITES, Call, Entry, call
+from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, WRITES, Entry, call
 
 WIDTH = 120
 INDENT = "    "
@@ -328,8 +327,11 @@ def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, 
     decomposed = sorted((e.name, e.note) for e in entries if e.body == "decompose")
     named = {e.name: e for e in entries}
     return _TEMPLATES.get_template("table.py.j2").render(
-        rows=[
-            _row(r, _taken(r.entry, named), _errors(r.entry, context), renamed(r.entry, context.schemas)) for r in rows
+        rows=[_row(r, named, context) for r in rows if not r.derived],
+        variants=[
+            literal(f"{_quote(r.name)}: ", [_quote(r.entry.name), _quote(r.form)], ",", INDENT)
+            for r in rows
+            if r.derived
         ],
         dtypes=[
             literal(f"{_quote(word)}: ", [_quote(d) for d in group], ",", INDENT) for word, group in DTYPES.items()
@@ -372,40 +374,37 @@ def _errors(entry: Entry, context: Context) -> list[str]:
     return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.conditions]
 
 
-def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str], renamed: Sequence[tuple[str, str]]) -> str:
+def _row(row: Row, named: dict[str, Entry], context: Context) -> str:
+    """The row of an entry."""
     entry = row.entry
     items = [_quote(row.module), _quote(row.function)]
-    items += [_quote(row.form)] if row.form != "functional" else []
     items += ["random=True"] if entry.random else []
     items += [f"dynamic={_quote(entry.dynamic)}"] if entry.dynamic else []
     items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
     special = [[_quote(name), _tuple([*map(_value, values)])] for name, values in entry.special]
     items += [f"special={_tuple(special)}"] if special else []
-    for word, field in WRITES.items():
-        if (written := entry.written(word)) and (word in ("unmarked", "optional") or row.form == "inplace"):
-            items += [f"{field}={_trait(written if word in ('unmarked', 'optional') else True)}"]
-    items += [f"draws_if={_trait(entry.random)}"] if isinstance(entry.random, tuple) else []
-    grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
+    items += [f"{field}={_names(names)}" for word, field in WRITES.items() if (names := entry.written(word))]
+    items += [f"draws_if={_names(entry.random)}"] if isinstance(entry.random, tuple) else []
     items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.conditions else []
-    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in renamed])}"] if renamed else []
+    for key, called in (("prepare", entry.prepare), ("guard", entry.guard)):
+        items += [f"{key}={_names(called.words)}"] if called else []
+    items += [f"{key}={_quote(text)}" for key in ("on_host", "results", "grad") if (text := getattr(entry, key))]
+    items += [f"form={_quote(row.form)}"] if row.form != "functional" else []
+    errors = [error.partition(": ") for error in _errors(entry, context)]
     tables = {
-        "dtypes=": [[_quote(x) for x in pair] for pair in dtypes],
-        "checks=": [[_quote(kind), _quote(message)] for kind, _, message in (e.partition(": ") for e in errors)],
+        "renamed=": [[_quote(n) for n in pair] for pair in renamed(entry, context.schemas)],
+        "dtypes=": [[_quote(x) for x in pair] for pair in _taken(entry, named)],
+        "checks=": [[_quote(kind), _quote(message)] for kind, _, message in errors],
     }
-    for key in ("prepare", "guard", "on_host", "results"):
-        value = getattr(entry, key)
-        # A function whose name ends in `_out` is for variants that write.
-        if value and not (row.form == "functional" and str(value).partition("(")[0].endswith("_out")):
-            items += [f"{key}={_trait(value)}"]
     held = {key: pairs for key, pairs in tables.items() if pairs}
     flat = [f"{key}{_tuple(pairs)}" for key, pairs in held.items()]
-    text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
+    text = fit(f"{_quote(row.name)}: Row(", [*items, *flat], "),", INDENT)
     if max(map(len, text.splitlines())) <= WIDTH:
         return text
     inner = INDENT + INDENT
     lines = [f"{inner}{item}," for item in items]
     lines += [literal(key, pairs, ",", inner) for key, pairs in held.items()]
-    return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
+    return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, f"{INDENT}),"])
 
 
 def _value(text: str) -> str:
@@ -413,13 +412,9 @@ def _value(text: str) -> str:
     return _quote(text) if text in SPECIAL_WORDS else text.replace("inf", 'float("inf")')
 
 
-def _trait(value: Any) -> str:
-    """The value of a trait as source."""
-    if isinstance(value, Call):
-        return _trait((value.path, *(a.strip("'") for a in value.arguments)))
-    if isinstance(value, tuple):
-        return _tuple([_quote(x) for x in value])
-    return _quote(value) if isinstance(value, str) else "True"
+def _names(names: Sequence[str]) -> str:
+    """A tuple of strings as source."""
+    return _tuple([_quote(name) for name in names])
 
 
 def _policy(policy: Policy) -> str:

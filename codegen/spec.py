@@ -51,6 +51,11 @@ class Call:
     path: str
     arguments: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The path and the arguments, without quotes."""
+        return self.path, *(a.strip("'") for a in self.arguments)
+
     def __str__(self) -> str:
         return f"{self.path}({', '.join(self.arguments)})"
 

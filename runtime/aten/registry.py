@@ -31,11 +31,11 @@ def signature_of(name: str) -> Signature:
     Raises:
         KeyError: there is no such row.
     """
-    signature = Signature(name, ROWS[name])
-    row = signature.row
-    if row.prepare:
+    row = ROWS[name]
+    signature, writes = Signature(name, row), row.form != "functional"
+    if row.prepare and (writes or not row.prepare[0].endswith("_out")):
         signature.prepare = _imported_when_called(lambda: function(row.prepare[0])(signature, *row.prepare[1:]))
-    if row.results:
+    if row.results and (writes or not row.results.endswith("_out")):
         signature.correct = _imported_when_called(lambda: function(row.results))
     if name in _WITHOUT_META:
         signature.has_meta = False

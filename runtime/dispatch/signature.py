@@ -66,7 +66,6 @@ class Signature:
 
     # Whether the CPU kernel may end the process on arguments that the Meta kernel rejects.
     cpu_may_abort = False
-
     # Whether a result may have torch's default dtype even if an argument is inexact.
     follows_default_dtype = False
 
@@ -110,6 +109,8 @@ class Signature:
         self.sees_bits = name in lazy_bit_operators()
         self.pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self.draws_if = [self.names.index(n) for n in row.draws_if]
+        self.overwrites = row.form == "inplace" and bool(row.overwrites)  # whether it does not read what it writes
+        self.writes_expanded = row.form == "inplace" and bool(row.writes_expanded)  # and may write to expanded tensors
         # Arguments whose values the Meta kernel needs: the sizes of a packed sequence, which determine its length.
         self.host_values = [n for n in self.names if n == "batch_sizes"]
         # The position of a list that may hold 0-d tensors on one array, such as step counts (`equal_elements.py`).
