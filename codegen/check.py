@@ -180,8 +180,8 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
 
 def _functions(entry: Entry, func: FunctionSchema, context: Context) -> Iterator[Fault]:
     """The faults of the functions of runtime/aten/ that the entry names."""
-    results = Call(entry.results) if entry.results else None
-    for key, called in (("prepare", entry.prepare), ("check", entry.guard), ("results", results)):
+    correction = Call(entry.results) if entry.results else None
+    for key, called in (("prepare", entry.prepare), ("check", entry.guard), ("results", correction)):
         if called is not None:
             yield from kernel.call_faults(entry, key, called, func, context.tree)
 

@@ -278,7 +278,7 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
         if isinstance(item, yaml.ScalarNode):
             checks.append(Check(scalar(item, fail)))
             if checks[-1].on_host and function_call(checks[-1].that) is None:
-                fail(f"`{checks[-1].that}` does not parse", "module.function(arguments), such as checks.in_axis(dim)")
+                fail(f"`{checks[-1].that}` does not parse", "module.function(arguments), or a named check")
             continue
         pairs = dict(mapping(item, fail)) if isinstance(item, yaml.MappingNode) else {}
         if set(pairs) != {"that", "error"}:

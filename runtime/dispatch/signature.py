@@ -111,8 +111,8 @@ class Signature:
         self.draws_if = [self.names.index(n) for n in row.draws_if]
         self.overwrites = row.form == "inplace" and bool(row.overwrites)  # whether it does not read what it writes
         self.writes_expanded = row.form == "inplace" and bool(row.writes_expanded)  # and may write to expanded tensors
-        # Arguments whose values the Meta kernel needs: the sizes of a packed sequence, which determine its length.
-        self.host_values = [n for n in self.names if n == "batch_sizes"]
+        # Arguments whose values torch's Meta kernel needs: the sizes of a packed sequence, which determine its length.
+        self.host_values = ["batch_sizes"] if row.module and "batch_sizes" in self.names else []
         # The position of a list that may hold 0-d tensors on one array, such as step counts (`equal_elements.py`).
         self.counts = lists[0] if is_foreach(name) else None
         if "state_steps" in self.names:
