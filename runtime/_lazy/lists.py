@@ -8,7 +8,9 @@ from typing import Any
 
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.list_path import ListCall, UnusualArgumentError
+from ..storage.avals import LazyFill
 from ..storage.cell import Cell
+from ..storage.placement import materialise
 from .kernels import NotRecordableError, RecordedCall
 from .words import words_of_number
 
@@ -21,6 +23,10 @@ class RecordedListCall(ListCall):
     def __init__(self, dispatcher: Dispatcher, values: Sequence[Any]) -> None:
         self.words: list[int] = []
         super().__init__(dispatcher, values)
+        # An optimizer's state is zero before its first step. As arrays, it makes that step the program of all others.
+        for cell in self.cells:
+            if cell.pending is None and cell.content.__class__ is LazyFill:
+                cell.replace(materialise(cell.content, 0, shared=False))
 
     def _number(self, value: Any, wide: bool) -> None:
         self.words += words_of_number(value, self.beside, wide)

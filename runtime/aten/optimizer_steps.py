@@ -109,9 +109,13 @@ def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -
     decay, momentum, lr, dampening = numbers = [options[name] for name in names]
     usual = not (options["nesterov"] or options["has_sparse_grad"])
     if usual and all(type(n) in (float, int) for n in numbers) and momentum and params:
+        kept = [b for b in buffers if b is not None]
+        written = buffers
+        if len(kept) < len(buffers) and not dampening:  # the first step stores the gradient: it adds it to zeros
+            written = [torch.zeros_like(p) if b is None else b for p, b in zip(params, buffers, strict=True)]
         step = _step(
             "sgd_step",
-            [params, grads, buffers],
+            [params, grads, written],
             decay=float(decay),
             momentum=float(momentum),
             rest=1.0 - dampening,
@@ -121,6 +125,7 @@ def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -
         )
         if step is not None:
             step()
-            torch.autograd.graph.increment_version(buffers)  # torch writes these twice
+            torch.autograd.graph.increment_version(kept)  # torch writes these twice, and has not written new ones
+            buffers[:] = [w.data if b is None else b for b, w in zip(buffers, written, strict=True)]
             return
     plain(*lists, **options)

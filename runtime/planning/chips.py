@@ -4,7 +4,8 @@ GPUs: the data sheets of A100 80GB SXM, H100 SXM and H200 SXM; operations withou
 bandwidth, which is stated for both directions. TPUs: https://docs.cloud.google.com/tpu/docs (pages v4, v5e, v5p, v6e,
 tpu7x); half of the "bidirectional inter-chip interconnect bandwidth". The v4 page does not state that bandwidth: 6
 links of 50 GB/s are from Jouppi et al., "TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning", ISCA
-2023, table 4. Google states the capacity of memory in GiB (v4, v5p, v6e, TPU7x; v5e says GB).
+2023, table 4. Google states the capacity of memory in GiB (v4, v5p, v6e, TPU7x; v5e says GB). For JAX, a chip of TPU7x
+is two devices, each with half of its figures.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CHIPS = {
         Chip("TPU v5e", 197e12, 16e9, 0.819e12, 200e9),
         Chip("TPU v5p", 459e12, 95 * GIB, 2.765e12, 600e9),
         Chip("TPU v6e", 918e12, 32 * GIB, 1.638e12, 400e9),
-        Chip("TPU7x", 2307e12, 192 * GIB, 7.38e12, 600e9),
+        Chip("TPU7x", 2307e12 / 2, 96 * GIB, 7.38e12 / 2, 600e9 / 2),
     )
 }
 

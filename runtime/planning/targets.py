@@ -17,7 +17,7 @@ from . import gpus
 from .chips import CHIPS, Chip
 
 # The kinds of TPU that libtpu compiles for, with the smallest topology of each.
-_SMALLEST = {"TPU v4": "2x2x1", "TPU v5e": "2x2", "TPU v5p": "2x2x1", "TPU v6e": "2x2"}
+_SMALLEST = {"TPU v4": "2x2x1", "TPU v5e": "2x2", "TPU v5p": "2x2x1", "TPU v6e": "2x2", "TPU7x": "2x2x1"}
 # Without these, libtpu asks a metadata server for its machine, and takes a lock that keeps other processes out; and the
 # plugin for GPUs asks the driver for its version.
 _ENVIRONMENT = {
@@ -50,9 +50,10 @@ def target(name: str) -> Target:
     are already. The compiler of GPUs is JAX's plugin for CUDA, which `pip install 'tenax[cuda]'` adds.
 
     Args:
-        name: a kind of device with a topology. TPUs (v4, v5e, v5p or v6e): "TPU v5e:4x4" or "TPU v5p:8x8x8"; without a
-            topology it is the smallest one of that kind, of four chips. GPUs (A100, H100 or H200): "H100" is one,
-            "H100:8" is one host with eight, and "H100:4x8" is four hosts with eight each.
+        name: a kind of device with a topology. TPUs (v4, v5e, v5p, v6e or TPU7x): "TPU v5e:4x4" or "TPU v5p:8x8x8";
+            without a topology it is the smallest one of that kind, of four chips, which are eight devices for TPU7x.
+            GPUs (A100, H100 or H200): "H100" is one, "H100:8" is one host with eight, and "H100:4x8" is four hosts with
+            eight each.
 
     Raises:
         ValueError: the kind is not known, or it has no such topology.

@@ -79,7 +79,7 @@ no_jax_trace = trace_state_clean  # whether no JAX trace is active on this threa
 _SMALL, _QUICKLY_FILLED = 1 << 16, 1 << 24  # bytes; up to the latter, the host fills faster than XLA compiles
 
 
-def materialise(fill: LazyFill, index: int) -> jax.Array:
+def materialise(fill: LazyFill, index: int, shared: bool = True) -> jax.Array:
     """Create the array of a fill on device `index`. Arrays are immutable, so small ones are created once and shared."""
     aval = fill.aval
     if not no_jax_trace():
@@ -87,7 +87,7 @@ def materialise(fill: LazyFill, index: int) -> jax.Array:
         value = value.node.array.astype(aval.dtype) if hasattr(value, "node") else value  # a symbolic number
         return pinned(jax.lax.full(aval.shape, value, aval.dtype), aval.sharding)
     if aval.nbytes <= _SMALL and aval.sharding is None:
-        return _constant(fill, repr(fill.value), index)
+        return _constant(fill, repr(fill.value), index) if shared else fill_from_host(fill, index)
     device = device_of(index)
     if aval.nbytes <= _QUICKLY_FILLED and aval.sharding is None and (device or jax_devices()[0]).platform == "cpu":
         return filled(aval.shape, aval.dtype, fill.value, device, partial(fill_from_host, fill, index))

@@ -37,6 +37,11 @@ def test_attention_in_bfloat16_is_the_flash_kernel_of_tpus() -> None:
     assert tenax.compile_for(gradients, *heads(True), target=TPU).kernels["tpu_custom_call"] == 3
 
 
+@pytest.mark.parametrize("kind", ["TPU v4", "TPU v5p", "TPU v6e", "TPU7x"])
+def test_other_kinds_of_tpus_take_it_too(kind: str) -> None:
+    assert tenax.compile_for(scaled_dot_product_attention, *heads(), target=kind).kernels["tpu_custom_call"] == 1
+
+
 def test_attention_over_a_mesh_is_none_of_these_kernels() -> None:
     attention = scaled_dot_product_attention
     assert tenax.compile_for(attention, *heads(), target=TPU).kernels == {"tpu_custom_call": 1}
