@@ -116,7 +116,7 @@ def _refuse_unreadable(faults: Sequence[Fault]) -> None:
 
 def _refuse_unparsable(tree: Tree) -> None:
     """Stop at a module that does not parse: every entry that uses one of its functions would be reported."""
-    for path in tree.modules():
+    for path in [*tree.modules(), *tree.aten.glob("*.py")]:
         try:
             defined(path)
         except SyntaxError as error:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from torchgen.model import BaseTy, FunctionSchema, SchemaKind
 
-from tenax.codegen import kernel, traits
+from tenax.codegen import kernel
 from tenax.codegen.conditions import Condition
 from tenax.codegen.fault import Fault, one_of
 from tenax.codegen.schema import Native, Schemas
 from tenax.codegen.signature import Parameter, dropped, function_name, parameters, results, written
 from tenax.codegen.source import BUILTINS, MODULES, free_names, kinds, unresolved, words
-from tenax.codegen.spec import DTYPES, Entry, call
+from tenax.codegen.spec import DTYPES, WRITES, Call, Entry, call
 from tenax.codegen.tree import Tree
 
 
@@ -105,29 +105,41 @@ def _earlier(entry: Entry, func: FunctionSchema, schemas: Schemas) -> Iterator[F
     for (name, release), old in before.items():
         if old.composite and not schemas.composite(name) and not entry.grad:
             yield entry.fault("func", f"{name} is CompositeImplicitAutograd in torch {release}", "`grad: vjp`")
-        broken = [text for text, harmless in differences(old.func, schemas[name].func, entry.renamed) if not harmless]
+        now = schemas[name].func
+        broken = [text for text, harmless in differences(old.func, now, renames(old.func, now)) if not harmless]
         if broken:
             wrong = f"since torch {release}, {name}: {'; '.join(broken)}"
-            yield entry.fault("func", wrong, "`renamed: {now: before}`, or new arguments with defaults")
-    for now, old_name in entry.renamed:
-        if not any(old_name in {a.name for a in old.func.arguments.flat_all} for old in before.values()):
-            wrong = f"no supported release of torch calls `{now}` of {entry.name} `{old_name}`"
-            yield entry.fault("renamed", wrong, "names that differ")
+            yield entry.fault("func", wrong, "new arguments with defaults")
 
 
 def _older(native: Native, schemas: Schemas) -> list[tuple[str, Native]]:
     return list(schemas.earlier.get(native.name, {}).items())
 
 
+def renames(old: FunctionSchema, new: FunctionSchema) -> dict[str, str]:
+    """The new names of arguments, and the old ones of those that had their places and types."""
+    olds, news = old.arguments.flat_all, new.arguments.flat_all
+    kept = {a.name for a in olds} & {b.name for b in news}
+    pairs = [(a, b) for a, b in zip(olds, news, strict=False) if a.name != b.name and not kept & {a.name, b.name}]
+    return {b.name: a.name for a, b in pairs if (a.type, a.annotation) == (b.type, b.annotation)}
+
+
+def renamed(entry: Entry, schemas: Schemas) -> tuple[tuple[str, str], ...]:
+    """The arguments of an overload and its variants that an earlier release calls otherwise, with these names."""
+    variants = schemas.variants[schemas[entry.name].func.signature()]
+    found = [renames(old.func, f.func).items() for f in variants for _, old in _older(f, schemas)]
+    return tuple(dict.fromkeys(pair for pairs in found for pair in pairs))
+
+
 def differences(
-    old: FunctionSchema, new: FunctionSchema, renamed: Sequence[tuple[str, str]] = ()
+    old: FunctionSchema, new: FunctionSchema, renamed: Mapping[str, str] = {}
 ) -> Iterator[tuple[str, bool]]:
     """The differences between two schemas, each with whether a lowering of the new schema serves both.
 
     Calls by the old schema omit a new argument with a default, and the runtime fills in the default of the installed
     torch. `renamed` maps new names to old names.
     """
-    now = {before: name for name, before in renamed}
+    now = {before: name for name, before in renamed.items()}
     olds = {now.get(a.name, a.name): a for a in old.arguments.flat_all}
     news = {a.name: a for a in new.arguments.flat_all}
     yield from ((f"argument `{a}` is gone", False) for name, a in olds.items() if name not in news)
@@ -163,7 +175,15 @@ def entry_faults(entry: Entry, context: Context) -> Iterator[Fault]:
         return
     for found in (_variant, _gradient, _derivative, _dtypes, _promotion, _named, _body, _conditions):
         yield from found(entry, func, params, context)
-    yield from traits.faults(entry, func, context.schemas)
+    yield from _functions(entry, func, context)
+
+
+def _functions(entry: Entry, func: FunctionSchema, context: Context) -> Iterator[Fault]:
+    """The faults of the functions of runtime/aten/ that the entry names."""
+    correction = Call(entry.results) if entry.results else None
+    for key, called in (("prepare", entry.prepare), ("check", entry.guard), ("results", correction)):
+        if called is not None:
+            yield from kernel.call_faults(entry, key, called, func, context.tree)
 
 
 def _variant(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -242,7 +262,7 @@ def _promotion(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], 
     lists = [n for n in entry.promote.names if n in held and held[n].is_list]
     if len(lists) > 1:
         yield entry.fault("promote", f"{names(lists)} are lists", "at most one list")
-    if results(func, entry.writes) != ["Array"]:
+    if results(func, entry.written("unmarked")) != ["Array"]:
         yield entry.fault("promote", f"{entry.name} does not have exactly one Tensor as its result", "no `promote`")
     if "dtype" in held and not held["dtype"].optional:
         yield entry.fault(
@@ -263,18 +283,33 @@ def _named(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], cont
             yield entry.fault(
                 "special", f"`{name}` is not a traced number of {entry.name}", f"some of {names(special)}"
             )
-    tensors = [p.name for p in params if p.is_tensor and p not in written(func)]
-    for name in entry.writes:
-        if name not in tensors:
-            yield entry.fault(
-                "writes", f"`{name}` is not an unmarked Tensor of {entry.name}", f"some of {names(tensors)}"
-            )
+    yield from _written(entry, func, params, context)
+    for name in entry.random if isinstance(entry.random, tuple) else ():
+        if name not in (held := [p.name for p in params]):
+            yield entry.fault("random", f"{entry.name} has no argument `{name}`", one_of(name, held))
     generator = any(dropped(a) and a.name == "generator" for a in func.arguments.flat_non_out)
     if generator and not entry.random:
         yield entry.fault("func", f"{entry.name} has a generator but no key", "`random: true`")
     tagged = "nondeterministic_seeded" in context.schemas[entry.name].marks
     if entry.random and not generator and not tagged:
         yield entry.fault("random", f"torch does not mark {entry.name} as random", "no such key")
+
+
+def _written(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
+    tensors = [p.name for p in params if p.is_tensor]
+    marked = [p.name for p in written(func)]
+    in_place = {p.name for f in context.schemas.variants[func.signature()] for p in written(f.func)}
+    for name, text in entry.writes:
+        words = text.split()
+        unknown = [w for w in words if w not in WRITES]
+        if unknown or not words:
+            yield entry.fault("writes", f"unknown word `{text}`", one_of(text, WRITES))
+        elif "unmarked" in words and name not in (free := [n for n in tensors if n not in marked]):
+            yield entry.fault("writes", f"`{name}` is not an unmarked Tensor of {entry.name}", f"some of {names(free)}")
+        elif {"unread", "expanded"} & {*words} and name not in in_place:
+            yield entry.fault("writes", f"no in-place form of {entry.name} writes `{name}`", "no such word")
+        elif "optional" in words and name not in marked:
+            yield entry.fault("writes", f"{entry.name} does not write `{name}`", f"some of {names(marked)}")
 
 
 def _body(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
@@ -371,7 +406,7 @@ def _each(entry: Entry, params: Sequence[Parameter], context: Context) -> Iterat
 
 
 def _conditions(entry: Entry, func: FunctionSchema, params: Sequence[Parameter], context: Context) -> Iterator[Fault]:
-    for item in entry.check:
+    for item in entry.conditions:
         if item.error:
             yield from name_faults(entry, "check", item.that, params, context)
             continue
@@ -390,7 +425,7 @@ def _conditions(entry: Entry, func: FunctionSchema, params: Sequence[Parameter],
 def condition_faults(entries: Sequence[Entry], context: Context) -> Iterator[Fault]:
     """The faults of named checks: errors in their expressions, and checks that no entry uses."""
     where = context.tree.spec_name(context.tree.checks.stem)
-    named = {parsed[0] for e in entries for c in e.check if not c.error and (parsed := call(c.that))}
+    named = {parsed[0] for e in entries for c in e.conditions if not c.error and (parsed := call(c.that))}
     for condition in context.conditions.values():
         if condition.name in context.words or condition.name in context.functions:
             yield Fault(where, condition.line, f"{condition.name} is also a word or a lowering", "another name")

@@ -1,15 +1,21 @@
-"""The kernel of an entry: check that it fits the schema, and decide whether it is itself the lowering."""
+"""The functions that an entry names: check that they fit the schema, and decide whether a kernel is the lowering."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+
+from torchgen.model import FunctionSchema
 
 from tenax.codegen.fault import Fault, one_of
-from tenax.codegen.signature import Parameter
+from tenax.codegen.signature import Parameter, identifier
 from tenax.codegen.source import Signature, defined, same_default
-from tenax.codegen.spec import Entry
+from tenax.codegen.spec import Call, Entry
 from tenax.codegen.tree import Tree
+
+# What the runtime passes to a function of runtime/aten/ before the arguments that the entry names.
+_PASSED = {"prepare": ("signature",), "check": (), "results": ("values", "outputs")}
 
 
 def split(entry: Entry, key: str = "kernel") -> tuple[str, str]:
@@ -46,25 +52,46 @@ def is_lowering(entry: Entry, params: Sequence[Parameter], tree: Tree) -> bool:
 
 def faults(entry: Entry, params: Sequence[Parameter], tree: Tree, key: str = "kernel") -> Iterator[Fault]:
     """The faults of the function that an entry names as its `kernel`, or as `on_host`."""
-    module, function = split(entry, key)
-    if not (module.isidentifier() and function.isidentifier()):
-        yield entry.fault(key, f"`{getattr(entry, key)}`", "module.function of runtime/kernels/")
+    signature, place = yield from _find(entry, key, getattr(entry, key), tree.kernels)
+    if signature is not None:
+        yield from _signature_faults(entry, params, signature, place, key)
+
+
+def call_faults(entry: Entry, key: str, called: Call, func: FunctionSchema, tree: Tree) -> Iterator[Fault]:
+    """The faults of a function of runtime/aten/ that an entry names with arguments of the op."""
+    arguments = [identifier(a.name) for a in func.arguments.flat_non_out]
+    for name in called.arguments:
+        if name not in arguments and name.isidentifier():
+            yield entry.fault(key, f"{entry.name} has no argument `{name}`", one_of(name, arguments))
+    signature, place = yield from _find(entry, key, called.path, tree.aten)
+    if signature is None:
         return
-    path = tree.kernel(module)
-    where = f"runtime/kernels/{module}.py"
-    if not path.exists():
-        modules = difflib.get_close_matches(module, [held.stem for held in tree.kernels.glob("*.py")], 2)
+    passed = _PASSED[key]
+    rest = [n for n in signature.names[len(passed) :] if n not in signature.defaults]
+    any_number = any(n.startswith("*") for n in rest)
+    if signature.names[: len(passed)] != passed or not (any_number or len(rest) == len(called.arguments)):
+        wanted = ", ".join([*passed, *([f"{len(called.arguments)} arguments"] if called.arguments else [])])
+        yield entry.fault(key, f"{place} takes ({', '.join(signature.names)})", f"({wanted})")
+
+
+def _find(entry: Entry, key: str, path: str, folder: Path) -> Generator[Fault, None, tuple[Signature | None, str]]:
+    """The signature of a function and its place; None after a fault, or if the signature is not in the source."""
+    module, _, function = path.partition(".")
+    if not (module.isidentifier() and function.isidentifier()):
+        yield entry.fault(key, f"`{path}`", f"module.function of runtime/{folder.name}/")
+        return None, ""
+    where = f"runtime/{folder.name}/{module}.py"
+    if not (folder / f"{module}.py").exists():
+        modules = difflib.get_close_matches(module, [held.stem for held in folder.glob("*.py")], 2)
         meant = f" (did you mean {' or '.join(f'`{name}`' for name in modules)}?)" if modules else ""
         yield entry.fault(key, f"there is no {where}{meant}", f"a module that defines `{function}`")
-        return
-    held = defined(path)
+        return None, ""
+    held = defined(folder / f"{module}.py")
     if function not in held:
-        wanted = one_of(function, held, many=True) or "that function"
-        yield entry.fault(key, f"{where} defines no `{function}`", wanted)
-        return
+        yield entry.fault(key, f"{where} defines no `{function}`", one_of(function, held, many=True) or "that function")
+        return None, ""
     signature = held[function]
-    if signature is not None:  # None for a name whose signature is not in the source
-        yield from _signature_faults(entry, params, signature, f"{function} at {where}:{signature.line}", key)
+    return signature, f"{function} at {where}:{signature.line}" if signature else ""
 
 
 def _signature_faults(

@@ -13,7 +13,7 @@ from pathlib import Path
 from tenax.codegen import facts as facts_module
 from tenax.codegen import spec
 from tenax.codegen.build import Build, build
-from tenax.codegen.check import differences, drift
+from tenax.codegen.check import differences, drift, renames
 from tenax.codegen.schema import Native, Schemas, committed, facts, installed, minor, parse, releases, supported
 from tenax.codegen.spec import Entry
 from tenax.codegen.tree import Tree
@@ -171,7 +171,7 @@ def _touched(old: Native, new: Native, entry: Entry | None) -> str:
         return "entry to delete, or `grad: vjp`" if new.composite else "needs review: autograd now sees it"
     if not (_parses(old) and _parses(new)):
         return "entry to rewrite"
-    bad = [text for text, harmless in differences(old.func, new.func, entry.renamed) if not harmless]
+    bad = [text for text, harmless in differences(old.func, new.func, renames(old.func, new.func)) if not harmless]
     if bad:
         return f"entry to change: {'; '.join(bad)}"
     return "nothing to do: the lowering serves both"

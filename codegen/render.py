@@ -8,21 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from torchgen.model import FunctionSchema
 
 from tenax.codegen import kernel
-from tenax.codegen.check import Context
+from tenax.codegen.check import Context, renamed
 from tenax.codegen.derive import Row
 from tenax.codegen.operators import FUNCTIONS as OPERATORS
 from tenax.codegen.operators import Arithmetic
 from tenax.codegen.policy import Policy
 from tenax.codegen.signature import PREDEFINED, Parameter, function_name, parameters, results
 from tenax.codegen.source import BUILTINS, MODULES, free_names, substitute
-from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, Entry, Preparation, call
-from tenax.codegen.traits import TRAITS
+from tenax.codegen.spec import DTYPES, SPECIAL_WORDS, WRITES, Entry, call
 
 WIDTH = 120
 INDENT = "    "
@@ -105,8 +103,8 @@ class Function:
         parts = []
         if self.context.generated(self.entry):
             parts.append("\n".join([self._def(self.name, self.returns), self._docstring(), *self._body()]))
-        if self.entry.check:
-            conditions = [("" if c.error else "checks.") + self.local(c.that) for c in self.entry.check]
+        if self.entry.conditions:
+            conditions = [("" if c.error else "checks.") + self.local(c.that) for c in self.entry.conditions]
             doc = f'{INDENT}"""The conditions of {self.entry.name}; its row of the table has their errors."""'
             result = literal("return ", conditions, "", INDENT)
             parts.append("\n".join([self._def(f"{self.name}__checks", "tuple[Array, ...]"), doc, result]))
@@ -114,7 +112,7 @@ class Function:
 
     @property
     def returns(self) -> str:
-        held = results(self.func, self.entry.writes)
+        held = results(self.func, self.entry.written("unmarked"))
         if not held:
             return "None"
         return held[0] if len(held) == 1 else f"tuple[{', '.join(held)}]"
@@ -279,7 +277,7 @@ def _order(name: str) -> tuple[int, str]:
 
 def has_functions(entry: Entry, context: Context) -> bool:
     """Whether a function is generated for an entry."""
-    return entry.lowered and (bool(entry.check) or context.generated(entry))
+    return entry.lowered and (bool(entry.conditions) or context.generated(entry))
 
 
 def module(family: str, entries: Sequence[Entry], context: Context) -> str:
@@ -329,7 +327,12 @@ def table(rows: Sequence[Row], entries: Sequence[Entry], unsupported: dict[str, 
     decomposed = sorted((e.name, e.note) for e in entries if e.body == "decompose")
     named = {e.name: e for e in entries}
     return _TEMPLATES.get_template("table.py.j2").render(
-        rows=[_row(r, _taken(r.entry, named), _errors(r.entry, context)) for r in rows],
+        rows=[_row(r, named, context) for r in rows if not r.derived],
+        variants=[
+            literal(f"{_quote(r.name)}: ", [_quote(r.entry.name), _quote(r.form)], ",", INDENT)
+            for r in rows
+            if r.derived
+        ],
         dtypes=[
             literal(f"{_quote(word)}: ", [_quote(d) for d in group], ",", INDENT) for word, group in DTYPES.items()
         ],
@@ -368,36 +371,40 @@ def _taken(entry: Entry, named: dict[str, Entry]) -> tuple[tuple[str, str], ...]
 
 def _errors(entry: Entry, context: Context) -> list[str]:
     """The errors of the conditions of an entry."""
-    return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.check]
+    return [c.error or context.conditions[c.that.partition("(")[0]].error for c in entry.conditions]
 
 
-def _row(row: Row, dtypes: Sequence[tuple[str, str]], errors: Sequence[str]) -> str:
+def _row(row: Row, named: dict[str, Entry], context: Context) -> str:
+    """The row of an entry."""
     entry = row.entry
     items = [_quote(row.module), _quote(row.function)]
-    items += [_quote(row.form)] if row.form != "functional" else []
     items += ["random=True"] if entry.random else []
     items += [f"dynamic={_quote(entry.dynamic)}"] if entry.dynamic else []
     items += [f"static={_tuple([_quote(n) for n in entry.static])}"] if entry.static else []
     special = [[_quote(name), _tuple([*map(_value, values)])] for name, values in entry.special]
     items += [f"special={_tuple(special)}"] if special else []
-    items += [f"writes={_tuple([_quote(n) for n in entry.writes])}"] if entry.writes else []
-    grad = [f"grad={_quote(entry.grad)}"] if entry.grad else []
-    items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.check else []
-    items += [f"renamed={_tuple([[_quote(n) for n in pair] for pair in entry.renamed])}"] if entry.renamed else []
+    items += [f"{field}={_names(names)}" for word, field in WRITES.items() if (names := entry.written(word))]
+    items += [f"draws_if={_names(entry.random)}"] if isinstance(entry.random, tuple) else []
+    items += [f"conditions={_quote(f'{entry.family}.{function_name(entry.name)}__checks')}"] if entry.conditions else []
+    for key, called in (("prepare", entry.prepare), ("guard", entry.guard)):
+        items += [f"{key}={_names(called.words)}"] if called else []
+    items += [f"{key}={_quote(text)}" for key in ("on_host", "results", "grad") if (text := getattr(entry, key))]
+    items += [f"form={_quote(row.form)}"] if row.form != "functional" else []
+    errors = [error.partition(": ") for error in _errors(entry, context)]
     tables = {
-        "dtypes=": [[_quote(x) for x in pair] for pair in dtypes],
-        "checks=": [[_quote(kind), _quote(message)] for kind, _, message in (e.partition(": ") for e in errors)],
+        "renamed=": [[_quote(n) for n in pair] for pair in renamed(entry, context.schemas)],
+        "dtypes=": [[_quote(x) for x in pair] for pair in _taken(entry, named)],
+        "checks=": [[_quote(kind), _quote(message)] for kind, _, message in errors],
     }
-    items += [f"{t.name}={_trait(getattr(entry, t.name))}" for t in TRAITS if t.given(entry, row.form, row.derived)]
     held = {key: pairs for key, pairs in tables.items() if pairs}
     flat = [f"{key}{_tuple(pairs)}" for key, pairs in held.items()]
-    text = fit(f"{_quote(row.name)}: Row(", [*items, *flat, *grad], "),", INDENT)
+    text = fit(f"{_quote(row.name)}: Row(", [*items, *flat], "),", INDENT)
     if max(map(len, text.splitlines())) <= WIDTH:
         return text
     inner = INDENT + INDENT
     lines = [f"{inner}{item}," for item in items]
     lines += [literal(key, pairs, ",", inner) for key, pairs in held.items()]
-    return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, *(f"{inner}{g}," for g in grad), f"{INDENT}),"])
+    return "\n".join([f"{INDENT}{_quote(row.name)}: Row(", *lines, f"{INDENT}),"])
 
 
 def _value(text: str) -> str:
@@ -405,13 +412,9 @@ def _value(text: str) -> str:
     return _quote(text) if text in SPECIAL_WORDS else text.replace("inf", 'float("inf")')
 
 
-def _trait(value: Any) -> str:
-    """The value of a trait as source."""
-    if isinstance(value, Preparation):
-        return _trait((value.name, *value.arguments))
-    if isinstance(value, tuple):
-        return _tuple([_quote(x) for x in value])
-    return value if isinstance(value, str) and value.isdigit() else _quote(value) if isinstance(value, str) else "True"
+def _names(names: Sequence[str]) -> str:
+    """A tuple of strings as source."""
+    return _tuple([_quote(name) for name in names])
 
 
 def _policy(policy: Policy) -> str:

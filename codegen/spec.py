@@ -45,25 +45,36 @@ class Promote:
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """`name(arguments)`: a preparation of these arguments of a call; a quoted argument is a string."""
+class Call:
+    """`module.function(arguments)`: a function of runtime/aten/ and arguments of the op; a quoted one is text."""
 
-    name: str
-    arguments: tuple[str, ...]
+    path: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The path and the arguments, without quotes."""
+        return self.path, *(a.strip("'") for a in self.arguments)
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(a if a.isidentifier() else repr(a) for a in self.arguments)})"
+        return f"{self.path}({', '.join(self.arguments)})"
 
 
 @dataclass(frozen=True)
 class Check:
     """A condition on values, which are known only on the device; `error` reads `IndexError: message`.
 
-    Without `error`, `that` is the call of a named check, which states the error (see conditions.py).
+    Without `error`, `that` is the call of a named check, which states the error (see conditions.py), or of a function
+    of runtime/aten/, which raises it.
     """
 
     that: str
     error: str = ""
+
+    @property
+    def on_host(self) -> bool:
+        """Whether a function checks the arguments before every call."""
+        return not self.error and "." in self.that.partition("(")[0]
 
 
 @dataclass(frozen=True)
@@ -83,27 +94,15 @@ class Entry:
     promote: Promote | None = None
     static: tuple[str, ...] = ()
     special: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    random: bool = False
-    writes: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
+    random: bool | tuple[str, ...] = False  # or the arguments without which no number is drawn
+    writes: tuple[tuple[str, str], ...] = ()
     dynamic: str = ""
     on_host: str = ""
     check: tuple[Check, ...] = ()
     grad: str = ""
     derivative: tuple[tuple[str, str], ...] = ()
-    overwrites: bool = False
-    writes_expanded: bool = False
-    draws_if: tuple[str, ...] = ()
-    prepare: Preparation | None = None
-    guard: Preparation | None = None
-    host_values: tuple[str, ...] = ()
-    not_donated: tuple[str, ...] = ()
+    prepare: Call | None = None
     results: str = ""
-    no_meta: str = ""
-    cpu_may_abort: bool = False
-    rewrite: str = ""
-    reference: str = ""
-    compared_results: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -125,6 +124,20 @@ class Entry:
     def unconverted(self) -> tuple[str, ...]:
         """The numbers that the lowering receives as they are: Python numbers always, or for some values."""
         return (*self.static, *(name for name, _ in self.special))
+
+    def written(self, word: str) -> tuple[str, ...]:
+        """The arguments of which `writes` says this word."""
+        return tuple(name for name, words in self.writes if word in words.split())
+
+    @property
+    def conditions(self) -> tuple[Check, ...]:
+        """The checks that are computed on the device."""
+        return tuple(c for c in self.check if not c.on_host)
+
+    @property
+    def guard(self) -> Call | None:
+        """The check by a function of runtime/aten/."""
+        return next((function_call(c.that) for c in self.check if c.on_host), None)
 
     @property
     def library(self) -> str:
@@ -163,7 +176,7 @@ KEYS = tuple(f.name for f in fields(Entry) if f.name not in ("family", "line", "
 
 def _plain(value: Any) -> Any:
     """Format a field as YAML."""
-    if isinstance(value, (Promote, Preparation)):
+    if isinstance(value, (Promote, Call)):
         return str(value)
     if value and isinstance(value, tuple) and isinstance(value[0], tuple):
         return dict(value).get("") or dict(value)
@@ -198,6 +211,8 @@ def _texts(expected: str) -> Callable[..., tuple[tuple[str, str], ...]]:
     return parse
 
 
+# What `writes` says of an argument, with the field of its row (see the table's `Row`).
+WRITES = {"unmarked": "writes", "optional": "not_donated", "unread": "overwrites", "expanded": "writes_expanded"}
 # Words among the special values: negative numbers have a program of their own, the number is passed with 64 bits, and
 # only programs for the CPU have an operand for it.
 SPECIAL_WORDS = ("sign", "wide", "cpu")
@@ -236,15 +251,16 @@ def _promote(node: yaml.Node, fail: Callable[..., None]) -> Promote:
     return Promote(match[1], tuple(x.strip() for x in match[2].split(",") if x.strip()))
 
 
-def _prepare(node: yaml.Node, fail: Callable[..., None]) -> Preparation:
+def _prepare(node: yaml.Node, fail: Callable[..., None]) -> Call | None:
     text = scalar(node, fail)
-    parsed = call(text)
-    arguments = [] if parsed is None else parsed[1].args
-    found = [a.id if isinstance(a, ast.Name) else getattr(a, "value", None) for a in arguments]
-    if parsed is None or parsed[1].keywords or not all(isinstance(a, str) for a in found):
-        fail(f"`{text}` does not parse", "name(arguments), such as expand_masks(indices)")
-    assert parsed is not None
-    return Preparation(parsed[0], tuple(map(str, found)))
+    found = function_call(text)
+    if found is None:
+        fail(f"`{text}` does not parse", "module.function(arguments), such as index_masks.expand_masks(indices)")
+    return found
+
+
+def _random(node: yaml.Node, fail: Callable[..., None]) -> bool | tuple[str, ...]:
+    return _names(node, fail) if isinstance(node, yaml.SequenceNode) else _true(node, fail)
 
 
 def _true(node: yaml.Node, fail: Callable[..., None]) -> bool:
@@ -261,6 +277,8 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
     for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
         if isinstance(item, yaml.ScalarNode):
             checks.append(Check(scalar(item, fail)))
+            if checks[-1].on_host and function_call(checks[-1].that) is None:
+                fail(f"`{checks[-1].that}` does not parse", "module.function(arguments), or a named check")
             continue
         pairs = dict(mapping(item, fail)) if isinstance(item, yaml.MappingNode) else {}
         if set(pairs) != {"that", "error"}:
@@ -269,6 +287,8 @@ def _checks(node: yaml.Node, fail: Callable[..., None]) -> tuple[Check, ...]:
         if not EXCEPTION.match(check.error):
             fail(f"`{check.error}`", "an exception and a message, such as `IndexError: index out of range`")
         checks.append(check)
+    if sum(c.on_host for c in checks) > 1:
+        fail("several functions of runtime/aten/", "one")
     return tuple(checks)
 
 
@@ -277,19 +297,11 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "promote": _promote,
     "static": _names,
     "special": _special,
-    "random": _true,
-    "writes": _names,
-    "renamed": _texts("new and earlier names, such as {grad_output: grad}"),
+    "random": _random,
+    "writes": _texts("arguments and how they are written, such as {running_mean: unmarked}"),
     "derivative": _texts("arguments and their gradients, such as {self: grad * result}"),
     "check": _checks,
-    "overwrites": _true,
-    "writes_expanded": _true,
-    "draws_if": _names,
     "prepare": _prepare,
-    "guard": _prepare,
-    "host_values": _names,
-    "not_donated": _names,
-    "cpu_may_abort": _true,
 }
 
 
@@ -382,3 +394,12 @@ def call(text: str) -> tuple[str, ast.Call] | None:
     except SyntaxError:
         return None
     return (match[1], node) if isinstance(node, ast.Call) else None
+
+
+def function_call(text: str) -> Call | None:
+    """Parse `module.function(arguments)`, whose arguments are names and quoted text; None for any other text."""
+    found = call(text)
+    if found is None or "." not in found[0] or found[1].keywords:
+        return None
+    texts = [ast.unparse(a) for a in found[1].args if isinstance(a, (ast.Name, ast.Constant))]
+    return Call(found[0], tuple(texts)) if len(texts) == len(found[1].args) else None

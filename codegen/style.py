@@ -29,7 +29,7 @@ def style(entries: Iterable[Entry], context: Context) -> Iterator[Fault]:
                 entry.body, f"`{entry.name}` becomes a line of {longest} characters", f"at most {WIDTH}, or a kernel"
             )
     expressions = [(e, "jnp", e.jnp) for e in lowered if e.jnp]
-    expressions += [(e, "check", c.that) for e in lowered for c in e.check if c.error or call(c.that)]
+    expressions += [(e, "check", c.that) for e in lowered for c in e.conditions if c.error or call(c.that)]
     for (entry, key, text), better in zip(expressions, _formatted([x[2] for x in expressions]), strict=False):
         if text != better:
             yield entry.fault(key, f"`{text}` is not formatted", f"`{better}`")

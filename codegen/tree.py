@@ -41,6 +41,11 @@ class Tree:
         """The folder of lowerings longer than a line."""
         return self.runtime / "kernels"
 
+    @property
+    def aten(self) -> Path:
+        """The folder of the functions that `prepare`, `check` and `results` name."""
+        return self.runtime / "aten"
+
     def spec_files(self) -> list[Path]:
         """The files of entries, one per family."""
         return sorted(path for path in self.specs.glob("*.yaml") if path not in (self.autocast, self.checks))

@@ -87,7 +87,7 @@ class Watcher:
 
 def _names(entry: Entry) -> set[str]:
     """The named checks that an entry calls."""
-    return {check.that.partition("(")[0] for check in entry.check if not check.error}
+    return {check.that.partition("(")[0] for check in entry.conditions if not check.error}
 
 
 def definitions(module: str, text: str) -> dict[str, tuple[str, set[str]]]:

@@ -45,8 +45,9 @@ for _name, _schema in _SCHEMAS.items():  # once, whichever threads step first
 
 @functools.cache
 def _kernel(name: str) -> ListKernel:
-    row = Row("kernels.optim", name, form="inplace", no_meta="written for the device")
-    return ListKernel(Dispatcher(Signature(f"tenax::{name}", row)))
+    signature = Signature(f"tenax::{name}", Row("kernels.optim", name, form="inplace"))
+    signature.has_meta = False
+    return ListKernel(Dispatcher(signature))
 
 
 def _step(name: str, lists: Sequence[Sequence[torch.Tensor]], **numbers: Any) -> Callable[[], None] | None:

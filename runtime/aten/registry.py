@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from tenax.generated.table import ROWS
@@ -11,6 +12,16 @@ from tenax.generated.table import ROWS
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.signature import Signature
+
+# Overloads whose results the lowering describes, because torch's Meta kernel must not be called.
+_WITHOUT_META = {
+    "_thnn_fused_lstm_cell",  # it asks absent biases for their device
+    "baddbmm.dtype",  # the decomposition of torch 2.13 passes one argument in place of another
+    "convolution_backward_overrideable",  # it only raises: backends override it
+    "convolution_overrideable",
+    "linear_backward",  # torch computes it for nested tensors and on Apple GPUs only
+    "matmul_backward",
+}
 
 
 @cache
@@ -20,11 +31,15 @@ def signature_of(name: str) -> Signature:
     Raises:
         KeyError: there is no such row.
     """
-    signature = Signature(name, ROWS[name])
-    if signature.row.prepare:
-        signature.prepare = _imported_when_called(lambda: _preparation(signature))
-    if signature.row.results:
-        signature.correct = _imported_when_called(lambda: _correction(signature))
+    row = ROWS[name]
+    signature, writes = Signature(name, row), row.form != "functional"
+    if row.prepare and (writes or not row.prepare[0].endswith("_out")):
+        signature.prepare = _imported_when_called(lambda: function(row.prepare[0])(signature, *row.prepare[1:]))
+    if row.results and (writes or not row.results.endswith("_out")):
+        signature.correct = _imported_when_called(lambda: function(row.results))
+    if name in _WITHOUT_META:
+        signature.has_meta = False
+    signature.cpu_may_abort = "batch_norm" in name
     signature.rewrite_expanded = _rewrite_expanded
     return signature
 
@@ -35,33 +50,21 @@ def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..
     return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
-def _preparation(signature: Signature) -> Any:
-    from . import prepare
+def function(path: str) -> Any:
+    """The function of this package that a spec names: `module.function`."""
+    module, _, name = path.partition(".")
+    return getattr(import_module(f"{__package__}.{module}"), name)
 
-    return getattr(prepare, signature.row.prepare[0])(signature, *signature.row.prepare[1:])
+
+_rewrite_expanded = _imported_when_called(lambda: function("expanded.rewritten"))
 
 
 def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, called after the check that the spec names, if it names one."""
+    """The kernel, called after the check by a function that the spec names, if it names one."""
     if not signature.row.guard:
         return kernel
-    from .guards import with_guard
-
-    return with_guard(signature, kernel)
-
-
-def _correction(signature: Signature) -> Any:
-    from . import result_layouts
-
-    if signature.row.results in result_layouts.OF_OUT and not signature.outs:
-        return lambda _, outputs: outputs
-    return getattr(result_layouts, signature.row.results)
-
-
-def _rewrite_expanded(signature: Signature, values: Any) -> Callable[..., Any]:
-    from .expanded import rewritten
-
-    return rewritten(signature, values)
+    check = signature.row.guard[0]
+    return _imported_when_called(lambda: function("argument_checks.checked")(signature, function(check), kernel))
 
 
 @cache
@@ -78,7 +81,4 @@ def dispatcher_of(name: str) -> Dispatcher:
 def kernel_of(name: str) -> Callable[..., Any]:
     """The kernel that is registered with torch for a row of the table."""
     dispatcher = dispatcher_of(name)
-    kernel = specialize(dispatcher)
-    if not dispatcher.signature.row.guard:
-        return kernel
-    return _imported_when_called(lambda: guarded(dispatcher.signature, kernel))
+    return guarded(dispatcher.signature, specialize(dispatcher))

@@ -196,4 +196,3 @@ def kept_out(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 
 contiguous_out = contiguous
-OF_OUT = ("contiguous_out", "contiguous_used_out", "kept_out")  # corrections of `out=` overloads alone

@@ -8,11 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from tenax.generated.table import ROWS, Row
-
 from .._torch import pytree
 from .._torch.dispatcher import DispatchKey, ForceKeys, excluded_keys, included_keys
-from ..aten.registry import signature_of
 from ..dispatch.jax_call import DerivativeOf, ForwardOf, backward, meaning_of
 from ..dispatch.opaque_composite import CompositeCall
 from ..dispatch.operands import StaticValue
@@ -27,6 +24,15 @@ Tensors = list[torch.Tensor]
 Function = Callable[[Tensors], Tensors]
 
 _CALL = "tenax::call"
+
+# An operator without a CPU kernel, and one that computes the same.
+_SAME = {"aten::convolution_overrideable": torch.ops.aten.convolution.default}
+# The number of results that do not depend on the backend.
+_COMPARED = {
+    "aten::_embedding_bag": 1,
+    "aten::_embedding_bag_forward_only": 1,
+    "aten::_nested_tensor_from_mask_left_aligned": 0,
+}
 
 EXACT = {
     **dict.fromkeys((torch.float16, torch.bfloat16, torch.float32), torch.float64),
@@ -115,10 +121,7 @@ def inputs_of(op: Any) -> Tensors:
 def host_op(op: Any, args: Any, inputs: Tensors) -> Callable[..., Any] | None:
     """The equivalent function of CPU tensors, or None. `inputs` is a copy of `inputs_of(op)`."""
     if op.name() != _CALL:
-        row = _row(op)
-        if row is not None and row.reference:
-            return signature_of(row.reference).op
-        return None if op.namespace == "tenax" else op
+        return None if op.namespace == "tenax" else _SAME.get(op.name(), op)
     meaning = meaning_of(args[0])
     if isinstance(meaning, DerivativeOf):
         return _derivative(meaning, inputs) if _original(args[0]) else None
@@ -134,12 +137,7 @@ def visible(op: Any, args: Any, results: Sequence[Any]) -> list[Any]:
     mask = next((a for s, a in zip(op._schema.arguments, args, strict=False) if s.name == "output_mask"), None)
     if mask is not None:
         return [x for x, requested in zip(results, mask, strict=True) if requested]
-    row = _row(op)
-    return [*results[: None if row is None else row.compared_results]]
-
-
-def _row(op: Any) -> Row | None:
-    return ROWS.get(op.name().removeprefix("aten::"))
+    return [*results[: _COMPARED.get(op.name())]]
 
 
 def _original(f: int) -> CompositeCall | None:

@@ -169,7 +169,7 @@ def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any,
         size, stride = value.size(), value.stride()
         if size == aval.shape and stride == aval.stride:
             operand = aval.whole_operand or whole_operand(aval)
-            if slot.written and signature.row.overwrites:
+            if slot.written and signature.overwrites:
                 call.writes(value, cell, -1)
                 operands.append(None)
                 return operand_of(aval, operand.spec, overwritten=True)

@@ -42,7 +42,7 @@ def specialize(dispatcher: Dispatcher) -> Callable[..., Any]:
     if shape is None:
         return dispatcher
     letters, names, defaults = shape
-    if row.overwrites:
+    if signature.overwrites:
         letters = "W" + letters[1:]
     bits = signature.sees_bits
     numeric = None

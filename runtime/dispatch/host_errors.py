@@ -45,7 +45,7 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
     Raises:
         The CPU kernel's error, or `refused` if there is no CPU kernel.
     """
-    if signature.row.cpu_may_abort and (isinstance(refused, AssertionError) or "broadcast" in str(refused)):
+    if signature.cpu_may_abort and (isinstance(refused, AssertionError) or "broadcast" in str(refused)):
         raise RuntimeError(str(refused)) from None
     try:
         found = signature.call(_to_host(values, blank=True))

@@ -52,4 +52,4 @@ def memory_span(tensor: torch.Tensor) -> tuple[int, int]:
 
 def writes_expanded(signature: Signature, written: Sequence[torch.Tensor]) -> bool:
     """Whether a call writes to an expanded tensor and its lowering does not support that."""
-    return not signature.row.writes_expanded and any(t.numel() and TensorSpec.of(t).is_expanded() for t in written)
+    return not signature.writes_expanded and any(t.numel() and TensorSpec.of(t).is_expanded() for t in written)

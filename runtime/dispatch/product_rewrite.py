@@ -86,7 +86,3 @@ def _matrix_first(equation: Any, matrix: Any) -> Iterator[Any]:
     yield equation.replace(invars=[matrix, equation.invars[0]], outvars=[product], params=params)
     yield equation.replace(primitive=_barrier_p, invars=[product], outvars=[kept], params={})
     yield equation.replace(primitive=transpose_p, invars=[kept], params={"permutation": (1, 0)})
-
-
-# By the `rewrite` entry of the specs, which only ops that may multiply by weights have: the search traces twice.
-REWRITES = {"matmul": rewritten_products}

@@ -56,9 +56,9 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
         differently and reject what only CUDA rejects, so the CPU kernel decides about the calls that they reject.
     """
     try:
-        read = signature.row.host_values
+        read = signature.host_values
         found = [v.cpu() if n in read else to_meta(v) for n, v in zip(signature.names, values, strict=True)]
-        if signature.row.results == "of_all_steps":
+        if signature.row.results.endswith(".of_all_steps"):
             from .recurrent_steps import two_steps
 
             found = two_steps(found)

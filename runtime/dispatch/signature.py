@@ -64,6 +64,8 @@ class Signature:
     # Corrects the results described by torch's Meta kernel where the CPU kernel differs (`Row.results`).
     correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
 
+    # Whether the CPU kernel may end the process on arguments that the Meta kernel rejects.
+    cpu_may_abort = False
     # Whether a result may have torch's default dtype even if an argument is inexact.
     follows_default_dtype = False
 
@@ -107,6 +109,10 @@ class Signature:
         self.sees_bits = name in lazy_bit_operators()
         self.pins = self.names.index("pin_memory") if "pin_memory" in self.names else None
         self.draws_if = [self.names.index(n) for n in row.draws_if]
+        self.overwrites = row.form == "inplace" and bool(row.overwrites)  # whether it does not read what it writes
+        self.writes_expanded = row.form == "inplace" and bool(row.writes_expanded)  # and may write to expanded tensors
+        # Arguments whose values torch's Meta kernel needs: the sizes of a packed sequence, which determine its length.
+        self.host_values = ["batch_sizes"] if row.module and "batch_sizes" in self.names else []
         # The position of a list that may hold 0-d tensors on one array, such as step counts (`equal_elements.py`).
         self.counts = lists[0] if is_foreach(name) else None
         if "state_steps" in self.names:
@@ -120,8 +126,6 @@ class Signature:
     @cached_property
     def has_meta(self) -> bool:
         """Whether torch's Meta kernel describes the results; otherwise the lowering does."""
-        if self.row.no_meta:
-            return False
         return self.op.has_kernel_for_dispatch_key(META) or has_computed_kernel_on(self.op.name(), "Meta")
 
     @property

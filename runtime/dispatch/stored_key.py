@@ -24,7 +24,7 @@ _PRINTED = (type(None), bool, int, float, complex, str, torch.dtype, torch.layou
 def stored_key(signature: Signature, call: EncodedCall) -> str | None:
     """The key of a call as text; None if the key or the operator cannot be stored."""
     name, parts = signature.lasting(call.key[0])
-    if call.index or signature.row.host_values or name is None:
+    if call.index or signature.host_values or name is None:
         return None
     try:
         return f"{name} {text((parts, call.key[1:], len(call.starts), float32_products.precision))}"

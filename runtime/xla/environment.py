@@ -76,6 +76,7 @@ def sources() -> Iterator[Path]:
 
     root = Path(__file__).parent.parent
     folders = [root / name for name in ("kernels", "dispatch", "storage")] + [*map(Path, tenax.generated.__path__)]
-    yield from map(root.joinpath, ("words.py", "dtypes.py", "platforms.py", "xla/options.py", "aten/result_layouts.py"))
+    files = "words.py", "dtypes.py", "platforms.py", "xla/options.py", "aten/registry.py", "aten/result_layouts.py"
+    yield from map(root.joinpath, files)
     for folder in folders:
         yield from sorted(folder.rglob("*.py"))

@@ -48,6 +48,27 @@ narrow = partial(_curve, scale=2)
 tanh = partial(_curve, approximate="tanh")
 """
 
+CALLED = """
+def expand(signature, indices):
+    return list
+
+
+def move(signature, *arguments):
+    return list
+
+
+def widen_out(signature, argument):
+    return list
+
+
+def in_axis(self, dim=0):
+    pass
+
+
+def contiguous(values, outputs, rows=0):
+    return outputs
+"""
+
 
 @pytest.fixture(scope="session")
 def schemas() -> Schemas:
@@ -56,11 +77,12 @@ def schemas() -> Schemas:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A repository with the real words, one kernel module and no spec."""
-    for folder in ("ops_spec", "generated", "runtime/kernels"):
+    """A repository with the real words, one module of kernels, one of other functions, and no spec."""
+    for folder in ("ops_spec", "generated", "runtime/kernels", "runtime/aten"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(PACKAGE / "runtime" / "words.py", tmp_path / "runtime")
     (tmp_path / "runtime" / "kernels" / "curve.py").write_text(KERNELS)
+    (tmp_path / "runtime" / "aten" / "called.py").write_text(CALLED)
     return tmp_path
 
 

@@ -140,7 +140,7 @@ REFUSED = {
         "ops_spec/ops.yaml:4: `alpha` is not a traced number of add.Tensor; expected some of `alpha`",
     ),
     "a written argument that is no tensor": (
-        ADD + "  jnp: self\n  writes: [alpha]\n",
+        ADD + "  jnp: self\n  writes: {alpha: unmarked}\n",
         "ops_spec/ops.yaml:3: `alpha` is not an unmarked Tensor of add.Tensor; expected some of `self`, `other`",
     ),
     "a generator without a key": (
@@ -151,41 +151,53 @@ REFUSED = {
         RELU + "  jnp: self\n  random: true\n",
         "ops_spec/ops.yaml:3: torch does not mark relu as random; expected no such key",
     ),
-    "an overwriting op without an in-place form": (
-        "- func: mm(Tensor self, Tensor mat2) -> Tensor\n  jnp: self @ mat2\n  overwrites: true\n",
-        "ops_spec/ops.yaml:3: mm has no in-place form; expected no such key",
+    "an unknown way to write": (
+        ADD + "  jnp: self\n  writes: {self: unraed}\n",
+        "ops_spec/ops.yaml:3: unknown word `unraed`; expected one of `unread`, `unmarked`",
     ),
-    "draws of an op that is not random": (
-        RELU + "  jnp: self\n  draws_if: [self]\n",
-        "ops_spec/ops.yaml:3: relu is not random; expected it only with `random: true`",
+    "an op without an in-place form that does not read what it writes": (
+        "- func: mm(Tensor self, Tensor mat2) -> Tensor\n  jnp: self @ mat2\n  writes: {self: unread}\n",
+        "ops_spec/ops.yaml:3: no in-place form of mm writes `self`; expected no such word",
+    ),
+    "an optional write of an argument that is not written": (
+        NORMAL + "  jnp: self\n  random: true\n  writes: {mean: optional}\n",
+        "ops_spec/ops.yaml:4: normal_ does not write `mean`; expected some of `self`",
     ),
     "draws by an unknown argument": (
-        NORMAL + "  jnp: self\n  random: true\n  draws_if: [men]\n",
-        "ops_spec/ops.yaml:4: normal_ has no argument `men`; expected `mean`",
+        NORMAL + "  jnp: self\n  random: [men]\n",
+        "ops_spec/ops.yaml:3: normal_ has no argument `men`; expected `mean`",
     ),
     "an unknown preparation": (
-        RELU + "  jnp: self\n  prepare: widen(self)\n",
-        "ops_spec/ops.yaml:3: unknown word `widen`; expected one of `alert_not_deterministic`, `dtype_of_out`, ",
+        RELU + "  jnp: self\n  prepare: called.expend(self)\n",
+        "ops_spec/ops.yaml:3: runtime/aten/called.py defines no `expend`; expected `expand`",
+    ),
+    "a preparation without a module": (
+        RELU + "  jnp: self\n  prepare: expand(self)\n",
+        "ops_spec/ops.yaml:3: `prepare`: `expand(self)` does not parse; expected module.function(arguments), such as ",
     ),
     "a preparation of too many arguments": (
-        ADD + "  jnp: self\n  prepare: expand_masks(self, other)\n",
-        "ops_spec/ops.yaml:3: `expand_masks(self, other)`; expected 1 arguments",
+        ADD + "  jnp: self\n  prepare: called.expand(self, other)\n",
+        "ops_spec/ops.yaml:3: expand at runtime/aten/called.py:2 takes (signature, indices); expected (signature, 2 ",
     ),
     "a preparation of an unknown argument": (
-        ADD + "  jnp: self\n  prepare: to_device(othr)\n",
+        ADD + "  jnp: self\n  prepare: called.move(othr)\n",
         "ops_spec/ops.yaml:3: add.Tensor has no argument `othr`; expected `other`",
     ),
-    "an unknown layout of results": (
-        RELU + "  jnp: self\n  results: row_major\n",
-        "ops_spec/ops.yaml:3: unknown word `row_major`; expected `column_major`",
+    "a check by a function for something else": (
+        RELU + "  jnp: self\n  check: called.contiguous(self)\n",
+        "ops_spec/ops.yaml:3: contiguous at runtime/aten/called.py:18 takes (values, outputs, rows); expected (1 ",
     ),
-    "a reference that takes other arguments": (
-        RELU + "  jnp: self\n  reference: add.Tensor\n",
-        "ops_spec/ops.yaml:3: add.Tensor has different arguments; expected those of relu",
+    "checks by two functions": (
+        RELU + "  jnp: self\n  check: [called.in_axis(self), called.in_axis(self)]\n",
+        "ops_spec/ops.yaml:3: `check`: several functions of runtime/aten/; expected one",
     ),
-    "more compared results than there are": (
-        FREXP + "  jnp: self\n  compared_results: 2\n",
-        "ops_spec/ops.yaml:3: `2` of 2 results; expected a smaller number, or no such key",
+    "an unknown module of layouts": (
+        RELU + "  jnp: self\n  results: call.contiguous\n",
+        "ops_spec/ops.yaml:3: there is no runtime/aten/call.py (did you mean `called`?); expected a module that defin",
+    ),
+    "results of a function for something else": (
+        RELU + "  jnp: self\n  results: called.expand\n",
+        "ops_spec/ops.yaml:3: expand at runtime/aten/called.py:2 takes (signature, indices); expected (values, output",
     ),
     "no such kernel module": (
         RELU + "  kernel: bend.relu\n",
@@ -339,7 +351,7 @@ def test_a_fault_leaves_the_rest_of_its_file(built: Callable[..., Build]) -> Non
 
 def test_a_module_that_does_not_parse_is_one_fault(built: Callable[..., Build], root: Path) -> None:
     """Without its functions, many entries would seem wrong, and their lowerings would be removed from generated/."""
-    for name in ("runtime/kernels/curve.py", "runtime/words.py"):
+    for name in ("runtime/kernels/curve.py", "runtime/words.py", "runtime/aten/called.py"):
         (root / name).write_text((text := (root / name).read_text()) + "\ndef broken(:\n")
         with pytest.raises(SpecError) as error:
             built(RELU + "  kernel: curve.relu\n")

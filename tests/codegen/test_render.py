@@ -352,45 +352,42 @@ def test_the_table_says_what_the_runtime_needs(built: Built) -> None:
     exec(build.files()[build.tree.generated / "table.py"], made)
     row = made["Row"]
     assert made["ROWS"]["softplus"] == row("generated.ops", "softplus", static=("beta",))
-    assert made["ROWS"]["softplus.out"] == row("generated.ops", "softplus", "out", static=("beta",))
+    assert made["ROWS"]["softplus.out"] == row("generated.ops", "softplus", form="out", static=("beta",))
     assert made["ROWS"]["take"] == row(
         "generated.ops", "take", conditions="ops.take__checks", checks=(("IndexError", "out of range"),)
     )
-    assert made["ROWS"]["random_.from"] == row("generated.ops", "random___from", "inplace", random=True)
-    assert made["ROWS"]["_foreach_neg_"] == row("generated.ops", "_foreach_neg", "inplace", dtypes=(("", "not bool"),))
+    assert made["ROWS"]["random_.from"] == row("generated.ops", "random___from", form="inplace", random=True)
+    assert made["ROWS"]["_foreach_neg_"] == row(
+        "generated.ops", "_foreach_neg", form="inplace", dtypes=(("", "not bool"),)
+    )
     assert made["UNSUPPORTED"]["_cudnn_rnn"] == "a call into a vendor's library"
 
 
-TRAITS = {
-    "in place": ("overwrites: true", "overwrites=True", {"add_.Tensor"}),
-    "of every variant": ("results: column_major", 'results="column_major"', {"add.Tensor", "add_.Tensor", "add.out"}),
-    "of its own overload": ("no_meta: for this test", 'no_meta="for this test"', {"add.Tensor"}),
-    "a number": ("compared_results: 0", "compared_results=0", {"add.Tensor"}),
-    "names": ("host_values: [other]", 'host_values=("other",)', {"add.Tensor", "add_.Tensor", "add.out"}),
-    "a call": (
-        "prepare: put_masks(self, other)",
-        'prepare=("put_masks", "self", "other")',
-        {"add.Tensor", "add_.Tensor", "add.out"},
-    ),
-    "a call with a text": (
-        'prepare: raise_info("torch.add")',
-        'prepare=("raise_info", "torch.add")',
-        {"add.Tensor", "add_.Tensor", "add.out"},
-    ),
+FIELDS = {
+    "how an argument is written": ("writes: {self: unread}", 'overwrites=("self",)'),
+    "a function": ("results: called.contiguous", 'results="called.contiguous"'),
+    "a call": ("prepare: called.move(self, other)", 'prepare=("called.move", "self", "other")'),
+    "a call with a text": ('prepare: called.expand("torch.add")', 'prepare=("called.expand", "torch.add")'),
+    "a check by a function": ("check: called.in_axis(self)", 'guard=("called.in_axis", "self")'),
 }
 
 
-@pytest.mark.parametrize(("key", "field", "rows"), TRAITS.values(), ids=TRAITS.keys())
-def test_a_trait_is_in_the_rows_for_which_it_holds(key: str, field: str, rows: set[str], built: Built) -> None:
+@pytest.mark.parametrize(("key", "field"), FIELDS.values(), ids=FIELDS.keys())
+def test_the_rows_of_an_entry_and_its_variants_say_what_a_key_says(key: str, field: str, built: Built) -> None:
     build = built(f"{ADD}  {key}\n")
     assert not build.faults
     made: dict = {}
     table = build.files()[build.tree.generated / "table.py"]
     exec(table, made)
-    name = field.partition("=")[0]
-    default = made["Row"]("", "")
-    assert {n for n, row in made["ROWS"].items() if getattr(row, name) != getattr(default, name)} == rows
+    row = made["ROWS"]["add.Tensor"]
     assert field in table
+    assert getattr(row, field.partition("=")[0])
+    assert {n: r._replace(form="functional") for n, r in made["ROWS"].items()} == dict.fromkeys(made["ROWS"], row)
+    assert {n: r.form for n, r in made["ROWS"].items()} == {
+        "add.Tensor": "functional",
+        "add_.Tensor": "inplace",
+        "add.out": "out",
+    }
 
 
 def test_a_rendered_module_runs_on_jax_alone(built: Built) -> None:

@@ -34,6 +34,14 @@ def test_every_row_that_the_installed_torch_has_is_registered_and_fits_its_schem
         assert needed <= given <= accepted, name
 
 
+def test_what_an_entry_says_of_writes_holds_for_the_forms_that_write() -> None:
+    cumsum, arange = ([signature_of(f"{op}{end}") for end in ("", ".out")] for op in ("cumsum", "arange"))
+    assert [s.prepare is None for s in [*cumsum, signature_of("cumsum_")]] == [True, False, False]
+    assert [s.correct is None for s in arange] == [True, False]
+    fills = [signature_of(name) for name in ("fill.Scalar", "fill.Scalar_out", "fill_.Scalar")]
+    assert [(s.overwrites, s.writes_expanded) for s in fills] == [(False, False), (False, False), (True, True)]
+
+
 def test_a_renamed_argument_reaches_its_lowering() -> None:
     def gradient(device: str) -> torch.Tensor:
         x = torch.arange(6.0, device=device).reshape(3, 2).requires_grad_()

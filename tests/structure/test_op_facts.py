@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tenax._torch.dispatcher import operator_names
-from tenax.aten import place_guards, prepare, range_guards, result_layouts
-from tenax.codegen import traits
-from tenax.dispatch.product_rewrite import REWRITES
+from tenax.aten import place_checks, preparations, range_checks, registry, result_layouts
+from tenax.debug import cpu_reference
+from tenax.generated.table import ROWS
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 GENERAL = sorted(p for part in ("dispatch", "_jit", "compile") for p in (RUNTIME / part).glob("*.py"))
@@ -46,13 +46,13 @@ def test_a_name_of_an_operator_is_found(line: str) -> None:
     assert [*operators_named(line)]
 
 
-def test_the_runtime_knows_the_words_of_the_specs() -> None:
-    for words, *modules in (
-        (traits.PREPARATIONS, prepare),
-        (traits.RESULTS, result_layouts),
-        (traits.GUARDS, place_guards, range_guards),
-    ):
-        held = [(m, name, f) for m in modules for name, f in vars(m).items() if isfunction(f) and name[0] != "_"]
-        own = {name for module, name, function in held if function.__module__ == module.__name__}
-        assert own <= {*words} <= {name for _, name, _ in held}
-    assert tuple(REWRITES) == traits.REWRITES
+def test_the_runtime_names_operators_of_the_table() -> None:
+    assert {*registry._WITHOUT_META, *(n.removeprefix("aten::") for n in cpu_reference._COMPARED)} <= ROWS.keys()
+
+
+def test_a_spec_names_every_function_for_the_specs() -> None:
+    named = {word for row in ROWS.values() for word in (row.results, *row.prepare[:1], *row.guard[:1])}
+    for module in (preparations, place_checks, range_checks, result_layouts):
+        path = module.__name__.rpartition(".")[2]
+        own = [n for n, f in vars(module).items() if isfunction(f) and f.__module__ == module.__name__ and n[0] != "_"]
+        assert not {f"{path}.{name}" for name in own} - named

@@ -1,7 +1,7 @@
 """Changes to the arguments of a call before its lowering is called: the functions that `prepare` in the specs names.
 
 A lowering gets arrays of known shapes. It cannot handle boolean masks, which select a data-dependent number of
-elements, or memory layouts.
+elements, or memory layouts. Masks and ranges have modules of their own.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from ..dispatch.dispatcher import Handled
 from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature
 from ..storage.placement import no_jax_trace
-from .index_masks import expand_masks as expand_masks
-from .index_masks import put_masks as put_masks
-from .ranges import from_length as from_length
 
 Values = list[Any]
 Prepare = Callable[[Values], Values | Handled]
 
 
 def on_named_device(signature: Signature, device: str) -> Prepare:
-    """Create the result on the device named in the call, which may be the CPU, instead of the input's device."""
+    """Create the result on the device named in the call, which may be the CPU, instead of the input's device: the op
+    runs there, on an empty tensor of the same geometry."""
     if device not in signature.names:  # with `out=`
         return lambda values: [*values]
     position = signature.names.index(device)
@@ -191,7 +189,7 @@ def real_part_to_out(signature: Signature, argument: str) -> Prepare:
     return prepare
 
 
-def truth_of_bytes(signature: Signature, argument: str) -> Prepare:
+def truth_to_out(signature: Signature, argument: str) -> Prepare:
     """Test the truth of the elements if `out=` is bool, and of their conversion to uint8 if it is uint8, as on the CPU.
 
     The result of the op is uint8 for a uint8 argument, and bool otherwise. A single element is not converted.

@@ -1,9 +1,8 @@
 """Checks of the numbers of a call before it runs, for operators whose programs do not depend on these numbers: the
-functions that `guard` in the specs names. They take the arguments by position, as autograd passes them."""
+functions of this package that `check` in the specs names."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
@@ -12,11 +11,9 @@ from ..dispatch.signature import Signature
 from ..trace.core import SYMBOLIC_TYPES
 
 
-def with_guard(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of an op whose spec has `guard`, called after the check."""
-    word, *names = signature.row.guard
-    modules = (importlib.import_module(f"{__package__}.{name}") for name in ("place_guards", "range_guards"))
-    check = next(getattr(module, word) for module in modules if hasattr(module, word))
+def checked(signature: Signature, check: Callable[..., None], kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, called after `check` of the arguments that `Row.guard` names, which it takes by position."""
+    names = signature.row.guard[1:]
     given = [a.parameter for a in signature.arguments]
     of_out = names.index("dtype") if "dtype" in names and "dtype" not in given else None  # `randint(..., out=)`
     positions = [given.index("out" if i == of_out else name) for i, name in enumerate(names)]
