@@ -30,15 +30,11 @@ def may_hold_state(module: str | None) -> bool:
     return name.partition(".")[0] not in _STATELESS or name.startswith("tenax.integrations.")  # trainers
 
 
-def may_hold_state_in_python(module: str | None) -> bool:
-    """Whether objects of a standard library module may hold state of a program."""
+def may_hold_state_in_objects(module: str | None) -> bool:
+    """The same, also for the standard library, and for parts of torch whose objects hold parameters."""
     package = (module or "").partition(".")[0]
-    return package in sys.stdlib_module_names and package.lstrip("_") not in _MACHINERY
-
-
-def has_state_of_programs(module: str | None) -> bool:
-    """Whether a module is a part of torch whose objects hold parameters of a program, such as distributions."""
-    return (module or "").startswith("torch.distributions")
+    in_python = package in sys.stdlib_module_names and package.lstrip("_") not in _MACHINERY
+    return may_hold_state(module) or in_python or (module or "").startswith("torch.distributions")
 
 
 def is_own(module: str | None) -> bool:
