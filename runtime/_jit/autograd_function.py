@@ -5,12 +5,10 @@ from __future__ import annotations
 from itertools import compress
 from typing import Any
 
-import jax
 import torch
 
 from .._torch.autograd import keeps_graph
 from ..storage.avals import tensor_aval
-from ..storage.cell import Cell
 from ..trace.async_errors import record_assertions
 from ..trace.transfer import read
 from .autograd_graph import requiring_gradients
@@ -34,29 +32,11 @@ _UNFILLED = (
 )
 
 
-def attach(
-    backward: Backward,
-    builder: OutputBuilder,
-    arguments: list[Any],
-    cells: list[Cell],
-    host: list[jax.Array],
-    arrays: list[jax.Array],
-    residuals: list[jax.Array],
-) -> None:
-    """Attach the differentiable results of a call to the graph.
-
-    Args:
-        backward: the backward pass of the step.
-        builder: makes the results.
-        arguments: the leaves of the call's arguments.
-        cells: the cells of the call.
-        host: the operands that came from the host.
-        arrays: the arrays of the cells that were read.
-        residuals: what forward computed for backward.
-    """
+def attach(backward: Backward, builder: OutputBuilder, arguments: list[Any], saved: Saved) -> None:
+    """Attach the differentiable results of a call with these arguments, which `builder` makes, to the graph."""
     tensors = [builder.tensor(described) for described in backward.results]
-    leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in backward.leaves]
-    saved = backward.saved(cells, host, arrays, residuals, arguments)
+    found = backward.traced.leaves
+    leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in found]
     with requiring_gradients(leaves):
         attached = CompiledStepFunction.apply(backward, saved, tensors, *leaves)
     for described, tensor in zip(backward.results, attached, strict=True):
@@ -70,7 +50,7 @@ class CompiledStepFunction(torch.autograd.Function):
     def forward(ctx: Any, backward: Backward, saved: Saved, tensors: list[torch.Tensor], *leaves: torch.Tensor) -> Any:
         """Return the tensors; `leaves` are the leaves of their graph."""
         ctx.backward, ctx.saved, ctx.leaves = backward, saved, leaves
-        if not backward.failure:
+        if not backward.traced.failure:
             ctx.save_for_backward(*leaves)  # a second derivative checks their versions
         ctx.versions = [(t, t._version) for t in compress(leaves, backward.checked)]
         ctx.avals = [tensor_aval(t.size(), t.dtype) for t in tensors]
@@ -83,14 +63,15 @@ class CompiledStepFunction(torch.autograd.Function):
         """Return the gradients of the leaves. One that no result with a cotangent depends on gets None, unless it has
         hooks or, outside of the step, a history."""
         backward: Backward = ctx.backward
+        traced = backward.traced
         present = {i for i, g in enumerate(cotangents) if g is not None}
-        if backward.failure or not ctx.freed.isdisjoint(present):
-            raise RuntimeError(backward.failure or _FREED)
-        for name, parts in backward.unfilled:
+        if traced.failure or not ctx.freed.isdisjoint(present):
+            raise RuntimeError(traced.failure or _FREED)
+        for name, parts in traced.unfilled:
             if len({present.isdisjoint(results) for results in parts}) > 1:
                 raise RuntimeError(f"{name}{_UNFILLED}")
-        if backward.reads is not None:
-            backward.reads.verify()
+        if backward.verify is not None:
+            backward.verify()
         for tensor, version in ctx.versions:
             if tensor._version != version:
                 raise RuntimeError(
@@ -104,14 +85,14 @@ class CompiledStepFunction(torch.autograd.Function):
         else:
             outputs = backward.gradients(ctx.saved, cotangents, ctx.avals)
         gradients: list[torch.Tensor | None] = []
-        for leaf, givers in zip(ctx.leaves, backward.givers, strict=True):
+        for leaf, givers in zip(ctx.leaves, traced.givers, strict=True):
             gradient = next(outputs) if givers else None
             wanted = present & givers or not leaf.is_leaf or hooks_of(leaf)
             gradients.append(gradient if wanted else None)
         rest = (read(tensor.detach()) for tensor in outputs)
-        if backward.assertions:
-            record_assertions(next(rest), backward.assertions)
-        backward.late.apply(rest, ctx.saved.arguments, ctx.saved.contents)
+        if traced.assertions:
+            record_assertions(next(rest), traced.assertions)
+        backward.apply_effects(rest, ctx.saved)
         # As in eager mode, a graph that saved nothing is not freed. Other results may still be differentiated.
         if ctx.saved.arrays and not keeps_graph():
             ctx.freed |= present

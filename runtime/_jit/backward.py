@@ -1,10 +1,11 @@
-"""The backward pass of a compiled step: what a call saves for it, and how it is computed."""
+"""The backward pass of a compiled step: what a call saves for it, how it is computed, and what else it changes."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,17 +14,18 @@ import torch
 
 from ..dispatch.jax_call import FunctionLease, call
 from ..dtypes import torch_dtype
+from ..errors import TraceError
 from ..storage.avals import Aval
 from ..storage.cell import Cell
 from ..storage.placement import materialise, no_jax_trace
 from ..storage.tensors import cell_of, wrap
 from ..trace.transfer import read
 from .executables import Executables
-from .late_effects import Contents, LateEffects
-from .late_reads import LateReads
-from .outputs import AliasOfInput, NewTensor
-from .sources import TensorSource
-from .traced_step import TracedBackward
+from .output_builder import Outputs
+from .outputs import NewTensor
+from .sources import content_at, elements_of, put_at, refill, same_value, tensor_at
+from .traced_step import TracedBackward, TracedStep
+from .wrappers import is_wrapper
 
 Cotangents = Sequence[torch.Tensor | None]
 
@@ -34,8 +36,8 @@ class Saved(NamedTuple):
     host: list[jax.Array]  # the operands that came from the host
     arrays: list[jax.Array]  # residuals, then the arrays of the cells that backward reads
     recomputed: list[weakref.ref[jax.Array]]  # further arrays, which only second derivatives read
-    arguments: list[Any] | None  # of the call, if late effects need them
-    contents: Contents  # of the cells that backward writes
+    arguments: list[Any]  # of the call, if late effects need them
+    contents: list[tuple[Cell, Any]]  # the cells that backward writes, with their contents
 
 
 class Backward:
@@ -43,45 +45,90 @@ class Backward:
 
     def __init__(
         self,
+        step: TracedStep,
         traced: TracedBackward,
-        results: Sequence[NewTensor | AliasOfInput],
         executables: Executables,
-        late: LateEffects,
-        leaf_places: list[int | None],
+        cells: dict[Cell, int],
+        owners: Sequence[torch.Tensor],
         places: list[int],
         index: int,
+        verify: Callable[[], None] | None,
     ) -> None:
         """
         Args:
-            traced: the traced backward pass.
-            results: the differentiable results.
+            step: the traced run.
+            traced: its backward pass.
             executables: the programs of the step.
-            late: what the pass changes besides gradients.
-            leaf_places: for each leaf, the index of its cell among the cells of a call, or None.
+            cells: the cells of the run, with their indices among the cells of a call.
+            owners: the tensors of the first cells, which are the same in every call.
             places: the indices of the cells that are read.
             index: the index of the device.
+            verify: raises if Python state that backward reads has changed.
         """
-        self.leaves: tuple[TensorSource | NewTensor, ...] = traced.leaves
-        self.givers, self.failure, self.assertions = traced.givers, traced.failure, traced.assertions
-        self.results, self.late, self.index, self.unfilled = results, late, index, traced.unfilled
-        self.executables = executables
-        self.leaf_places, self.places = leaf_places, places
-        self.reads: LateReads | None = None  # what Python autograd functions read in backward
+        self.results, self.executables, self.places = step.outputs.differentiable, executables, places
+        self.index, self.verify = index, verify
+        self.written = [cells[cell] for cell in traced.written]
+        self.tensors = [t for i, t in enumerate(owners) if i in self.written]
+        self._outputs = Outputs(traced.storages, traced.device_index)
+        self.traced = dataclasses.replace(traced, cotangents=(), written=())  # holds no array of the run
+
+        def place_of(leaf: Any) -> int | None:
+            """The index of the cell of a leaf; None for a leaf of the run, or a wrapper."""
+            tensor = None if isinstance(leaf, NewTensor) else tensor_at(leaf, step.arguments)
+            return None if tensor is None or is_wrapper(tensor) else cells.get(cell_of(tensor))
+
+        self.leaf_places = [*map(place_of, traced.leaves)]
         # For leaves whose arrays backward reads, it checks that they were not written since forward.
         saved = {places[number] for number in executables.saved}
-        self.checked = [place in saved for place in leaf_places]
+        self.checked = [place in saved for place in self.leaf_places]
 
     def saved(
-        self, cells: list[Cell], host: list[jax.Array], arrays: list[jax.Array], residuals: list[jax.Array], args: Any
+        self,
+        cells: list[Cell],
+        host: list[jax.Array],
+        arrays: list[jax.Array],
+        residuals: Iterable[jax.Array],
+        args: Any,
     ) -> Saved:
-        """What a call saves; `arrays` are those that it read."""
+        """What a call saves; `arrays` are those that it read, `residuals` what it computed for backward."""
         return Saved(
             host,
             [*residuals, *(arrays[i] for i in self.executables.saved)],
             [weakref.ref(arrays[i]) for i in self.executables.recomputed],
-            args if self.late.effects else None,
-            self.late.contents(cells),
+            args if self.traced.effects else [],
+            [(cells[i], cells[i].content) for i in self.written],
         )
+
+    def apply_effects(self, arrays: Iterator[jax.Array], saved: Saved) -> None:
+        """Change what the pass changes besides gradients, in Python state and in cells; it computed `arrays` for this.
+
+        Raises:
+            TraceError: the state to be changed has changed since the call.
+        """
+        traced = self.traced
+        if traced.effects:
+            builder = self._outputs.builder(arrays, saved.arguments)
+        for source, described, appended, number, old in traced.effects:
+            if number and not same_value(old, content_at(source)):
+                raise TraceError(
+                    f"the backward pass of a compiled function changes {source.path}, which is no longer what it was "
+                    "when the function was called; call backward() before the next call"
+                )
+            value: Any = None if described is None else builder.make(described)
+            if appended:
+                refill(source.container, [*elements_of(source.container), *value])
+            else:
+                put_at(source, value, described is None)
+        if not self.written:
+            return
+        if any(cell.content is not held for cell, held in saved.contents):
+            raise TraceError(
+                "the backward pass of a compiled function writes a tensor (as BatchNorm under a checkpoint does) that "
+                "was written since the function was called; call backward() before the next call"
+            )
+        for (cell, _), array in zip(saved.contents, arrays, strict=True):
+            cell.write(array)
+        torch.autograd.graph.increment_version(self.tensors)
 
     def gradients(self, saved: Saved, cotangents: Cotangents, avals: Sequence[Aval]) -> Iterator[torch.Tensor]:
         """Run the backward program and return its outputs as tensors; a cotangent of None counts as zeros."""

@@ -31,8 +31,22 @@ class ClassAttributes(MutableMapping[str, Any]):
         return len(self.attributes)
 
 
-class ContextVarValue(MutableMapping[str, Any]):
+class _Named(MutableMapping[str, Any]):
+    """State under those of some names that have a value."""
+
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.names if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class ContextVarValue(_Named):
     """The value of a context variable, under the key "value"."""
+
+    names = ("value",)
 
     def __init__(self, owner: ContextVar[Any]) -> None:
         self.owner = owner
@@ -49,14 +63,8 @@ class ContextVarValue(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         raise TypeError(f"{self.owner.name} cannot be unset")
 
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in ("value",) if name in self)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-class SlotAttributes(MutableMapping[str, Any]):
+class SlotAttributes(_Named):
     """The slots that have a value, by name."""
 
     def __init__(self, owner: Any, names: tuple[str, ...] | None = None) -> None:
@@ -75,12 +83,6 @@ class SlotAttributes(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         object.__delattr__(self.owner, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in self.names if hasattr(self.owner, name))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 def slots_of(cls: type) -> tuple[str, ...]:

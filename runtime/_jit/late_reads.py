@@ -6,7 +6,7 @@ Backward was traced together with forward, so its program contains the values of
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import TraceError
@@ -18,27 +18,10 @@ from .state_graph import StateGraph
 from .traced_step import TracedStep
 
 
-class LateReads:
-    """Compares what backward reads now with what it read when it was traced."""
-
-    def __init__(self, guard: Guard, where: str) -> None:
-        self.guard, self.where = guard, where
-
-    def verify(self) -> None:
-        """Check the guard before the backward program runs.
-
-        Raises:
-            TraceError: something has changed since forward was called.
-        """
-        if reason := self.guard.failure(()):
-            raise TraceError(
-                f"backward() of a compiled function, whose program reads Python as forward found it{self.where}: "
-                f"{reason}. Change it before forward is called, or save it in ctx there"
-            )
-
-
-def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateReads | None:
-    """Select the observations that the autograd functions of a run read in backward; None if there are none."""
+def late_reads(step: TracedStep, observations: Sequence[Observation]) -> Callable[[], None] | None:
+    """Select the observations that the autograd functions of a run read in backward. Return a function that compares
+    them before the backward program runs, and raises `TraceError` if something has changed since forward was called;
+    None if there are none."""
     if not (classes := _own_functions(step)):
         return None
     graph = StateGraph(step.state.visitor_of, {c.__qualname__: c.backward for c in classes})
@@ -59,9 +42,19 @@ def late_reads(step: TracedStep, observations: Sequence[Observation]) -> LateRea
         named = keys[id(o.owner)]
         return named is None or o.key in named
 
-    found = [o for o in observations if counts(o)]
-    code = classes[0].backward.__code__
-    return LateReads(Guard(found), f" ({code.co_filename}:{code.co_firstlineno}, in {code.co_name})") if found else None
+    if not (found := [o for o in observations if counts(o)]):
+        return None
+    guard, code = Guard(found), classes[0].backward.__code__
+
+    def verify() -> None:
+        if reason := guard.failure(()):
+            raise TraceError(
+                "backward() of a compiled function, whose program reads Python as forward found it "
+                f"({code.co_filename}:{code.co_firstlineno}, in {code.co_name}): "
+                f"{reason}. Change it before forward is called, or save it in ctx there"
+            )
+
+    return verify
 
 
 def runs_late(step: TracedStep) -> bool:

@@ -34,22 +34,20 @@ from ..trace.wrapped_numbers import batched_numbers
 from .averaged_model import traced_update
 from .fused_steps import fused_steps_take_inputs
 from .host_script import (
-    ArgumentNumber,
     EntryId,
-    EntryNumber,
-    GroupNumber,
     HostCall,
     HostScript,
+    Number,
     PassedNumbers,
     ScriptEntry,
     can_be_passed,
+    group_number,
     groups_of,
 )
 from .sources import MISSING, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
 from .wrappers import parts_of
 
-Number = GroupNumber | ArgumentNumber | EntryNumber
 ScriptEntries = list[ScriptEntry]
 
 
@@ -110,7 +108,10 @@ class HostScriptRecorder:
 
     def recomputed(self) -> set[EntryId]:
         """The group entries that a call passes as inputs or that its schedulers change."""
-        return {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)} | self.schedulers.changed
+        numbers = (n for n in self.entries if isinstance(n, Number) and n.in_group)
+        return {
+            (id(n.place.container), n.place.key) for n in numbers if isinstance(n.place, Source)
+        } | self.schedulers.changed
 
     def missing(self, changed: Iterable[Source]) -> PassedNumbers:
         """The numbers that turned out to vary but were not inputs; `changed` are the entries that the run changed.
@@ -193,7 +194,7 @@ class GroupNumbers:
         """The learning rate as a tensor if the optimizer accepts one, else as a symbolic number."""
         rate = group["lr"]
         own = (id(group), "lr") in self.passed.entries or id(group) not in self.groups
-        number = GroupNumber({"lr": rate} if own else group, "lr")
+        number = group_number({"lr": rate} if own else group, "lr")
         dtype = _dtype_of_rate(group)
         if not (group.get("capturable") or group.get("fused")):
             return rate if _is_symbolic(rate) else self._symbol(number, dtype=dtype)
@@ -222,16 +223,16 @@ class GroupNumbers:
         """The symbolic number, or the tuple of them, for an entry of a group."""
         value = group[key]
         if isinstance(value, tuple):
-            return tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value)))
-        return self._symbol(GroupNumber(group, key), dtype=_dtype_of_rate(group) if key == "lr" else np.float64)
+            return tuple(self._symbol(group_number(group, key, i)) for i in range(len(value)))
+        return self._symbol(group_number(group, key), dtype=_dtype_of_rate(group) if key == "lr" else np.float64)
 
     def among(self, arguments: Sequence[Any]) -> dict[int, Any]:
         """The symbolic numbers that replace numeric arguments, by position."""
-        return {i: self._symbol(ArgumentNumber(i), arguments) for i in self.passed.among(arguments)}
+        return {i: self._symbol(Number(i), arguments) for i in self.passed.among(arguments)}
 
     def within(self, state: StateGraph) -> list[tuple[Source, Any]]:
         """The entries of a state that are inputs, with the symbolic numbers that replace them."""
-        return [(source, self._symbol(EntryNumber(source))) for source in self.passed.within(state)]
+        return [(source, self._symbol(Number(source))) for source in self.passed.within(state)]
 
     def _symbol(self, number: Number, arguments: Sequence[Any] = (), dtype: Any = np.float64) -> Any:
         array, host = self._input(number, arguments, dtype)
@@ -250,7 +251,7 @@ class GroupNumbers:
         self.placeholders.append(array)
         self.trace.aliases.add(id(array))
         place = self.choices.input(value)
-        if not isinstance(number, GroupNumber):
+        if not number.in_group:
             self.choices.typed = True
         return array, HostNumber(value, place) if early else None
 

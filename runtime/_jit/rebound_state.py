@@ -35,13 +35,11 @@ from .sources import (
 )
 from .state_graph import Edge, StateGraph, StateNode
 from .state_patterns import (
-    AttributesPattern,
-    ContainerPattern,
     NumberPattern,
     Numbers,
+    ObjectPattern,
     Pattern,
     SamePattern,
-    TensorPattern,
     is_bare,
     is_container,
     may_have_pattern,
@@ -74,7 +72,7 @@ class ReboundState:
         self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by id, with their paths
         self.entries: set[EntryId] = set()  # entries whose values each call looks up again
         self.patterns: list[tuple[Fetch, Pattern]] = []
-        self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same containers with other elements
+        self.refilled: list[tuple[Sequence[Any], ObjectPattern]] = []  # the same containers with other elements
         self.others: set[int] = set()  # the ids of objects that the run saw and that are the same in every call
         self.arguments: list[int | None] = []  # for each argument, its number among the objects met, or None
         effects = step.effects.entries
@@ -217,35 +215,29 @@ class _Search:
                 continue
             fetch = fetch_entry(source)
             pattern = self._pattern(value, fetch, source.path)
-            if isinstance(pattern, (TensorPattern, ContainerPattern)):
+            if isinstance(pattern, ObjectPattern):
                 found.patterns.append((fetch, pattern))
                 found.entries.add((id(source.container), source.key))
         for source in self.sequences.values():
             observed = self.restriction.observed.get(id(source.container))
             if id(source.container) in self.fixed and observed is not None:
-                elements = ContainerPattern(observed.snapshot.path, -1, type(source.container))
+                elements = ObjectPattern(observed.snapshot.path, -1, type(source.container))
                 self._add_elements(elements, source.container, _constant(source.container))
                 found.refilled.append((source.container, elements))
 
     def _pattern(self, value: Any, fetch: Fetch, path: str) -> Pattern:
         if is_plain(value) or id(value) in self.fixed:
             return SamePattern(path, value)
-        known = id(value) in self.seen
-        if isinstance(value, torch.Tensor):
-            if not self._is_rebound(value):
-                self.escaped.append(value)
-                return SamePattern(path, value)
-            tensor = TensorPattern(path, self._number(value), type(value), value.is_leaf)
-            if not known:
-                self.found.tensors[id(value)] = path, fetch, value
-                self._add_attributes(tensor, value, fetch)
-            return tensor
-        if not known and not self._has_pattern(value):
+        known, tensor = id(value) in self.seen, isinstance(value, torch.Tensor)
+        if not known and not (self._is_rebound(value) if tensor else self._has_pattern(value)):
             self.escaped.append(value)
             return SamePattern(path, value)
-        pattern = ContainerPattern(path, self._number(value), type(value), option_of(value))
+        pattern = ObjectPattern(path, self._number(value), type(value), option_of(value))
         if not known:
-            self.found.objects[id(value)] = fetch
+            if tensor:
+                self.found.tensors[id(value)] = path, fetch, value
+            else:
+                self.found.objects[id(value)] = fetch
             self._add_attributes(pattern, value, fetch)
             if is_container(value):
                 self._add_elements(pattern, value, fetch)
@@ -256,7 +248,7 @@ class _Search:
         if (id(container), key) in self.passed:
             return NumberPattern(path)
         pattern = self._pattern(value, fetch_element(fetch, key, methods_of(container)), path)
-        if isinstance(pattern, TensorPattern):
+        if isinstance(value, torch.Tensor) and isinstance(pattern, ObjectPattern):
             self.found.entries.add((id(container), key))
         return pattern
 
@@ -277,7 +269,7 @@ class _Search:
         special = special or isinstance(value, BaseException)  # whose `args` are not among its attributes
         return id(value) in reached.objects and not special and reader_of(value) is None
 
-    def _add_elements(self, pattern: ContainerPattern, value: Any, fetch: Fetch) -> None:
+    def _add_elements(self, pattern: ObjectPattern, value: Any, fetch: Fetch) -> None:
         self.found.containers[id(value)] = fetch
         elements: Iterable[tuple[Any, Any]] = enumerate(elements_of(value))
         if isinstance(value, dict):
@@ -294,23 +286,23 @@ class _Search:
             else:
                 pattern.elements.append(self._entry(value, key, element, fetch, place))
 
-    def _add_attributes(self, pattern: TensorPattern | ContainerPattern, value: Any, fetch: Fetch) -> None:
+    def _add_attributes(self, pattern: ObjectPattern, value: Any, fetch: Fetch) -> None:
         for snapshot in self.step.state.nodes[id(value)].snapshots:
             if snapshot.owner is None:
                 continue
             container, entries = snapshot.container, self.restriction.entries.get(snapshot)
-            slots = isinstance(container, SlotAttributes)
-            whole = entries is None or entries.keys is None
+            slots, whole = isinstance(container, SlotAttributes), entries is None or entries.keys is None
             names = [*container] if entries is None or entries.keys is None else [*entries.keys]
-            absent = () if entries is None else tuple(entries.absent)
+            absent = () if entries is None else entries.absent
             if not (whole or names or absent):
                 continue
-            attributes = AttributesPattern(slots, absent=absent, whole=whole)
-            pattern.attributes.append(attributes)
+            attributes: dict[str, Pattern] = {}
+            pattern.attributes.append((slots, attributes, whole))
             find = self.found.containers[id(container)] = _attributes(fetch, slots)
             for name in names:
                 place, attribute = f"{pattern.path}.{name}", container.get(name, MISSING)
-                attributes.attributes[name] = self._entry(container, name, attribute, find, place)
+                attributes[name] = self._entry(container, name, attribute, find, place)
+            attributes |= {name: SamePattern(f"{pattern.path}.{name}", MISSING) for name in absent}
 
 
 def _constant(value: Any) -> Fetch:

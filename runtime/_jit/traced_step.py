@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,11 +23,6 @@ from .outputs import AliasOfInput, FoundObject, NewTensor, OutputTree
 from .rng_inputs import RngInputs
 from .sources import Fetch, Source, TensorSource
 from .state_graph import StateGraph
-
-
-def output_count(storages: Sequence[NewStorage]) -> int:
-    """The number of program outputs that are arrays of storages."""
-    return 1 + max((s.source.output for s in storages if s.source.output is not None), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,7 @@ class TracedOutputs:
     count: int  # the number of outputs before those of the backward pass
     found: tuple[FoundObject, ...]  # outside objects among the results and in effects
     held: frozenset[int]  # the ids of outside objects that results hold and that must be the same in every call
-    shown: frozenset[int] = frozenset()  # arguments whose memory the run changed, returned, stored or asked for
+    shown: frozenset[int]  # arguments whose memory the run changed, returned, stored or asked for
 
 
 class BackwardEffect(NamedTuple):

@@ -6,12 +6,11 @@ even if it fails.
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,15 +30,7 @@ from .argument_history import TracedFunctions
 from .attribute_tracking import AttributeReads
 from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
-from .effects import (
-    Effects,
-    describe_data,
-    describe_entries,
-    describe_flags,
-    describe_geometries,
-    describe_gradients,
-    describe_versions,
-)
+from .effects import Effects, TensorsBefore, describe_effects
 from .host_inputs import HostTensorRecorder
 from .host_rng import refuse_host_rng
 from .host_script import PassedNumbers
@@ -48,19 +39,12 @@ from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
 from .rng_inputs import RngRecorder
-from .sources import MISSING, StateChange
+from .sources import MISSING
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
 
+Outcome = tuple[TracedOutputs, Effects, TracedBackward | None, PassedNumbers]  # the latter as in `TracedStep`
 _NEVER = 1 << 30  # collections of younger objects after which the oldest are searched
-
-
-class TensorsBefore(NamedTuple):
-    """The state of outside tensors before a run, except their data."""
-
-    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves with their gradients
-    flags: tuple[tuple[torch.Tensor, bool], ...]  # leaves with their `requires_grad`
-    versions: tuple[tuple[torch.Tensor, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +70,6 @@ class Recorders:
             attached.enter_context(noting_materialized_gradients())
             attached.enter_context(self.functions)
             yield
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The description of a run."""
-
-    outputs: TracedOutputs
-    effects: Effects
-    backward: TracedBackward | None
-    numbers: PassedNumbers
 
 
 def trace_step(
@@ -163,22 +137,29 @@ def trace_step(
         raise failures.pop()
     random, keys = rng.finish(trace.stream)
     played, numbers = script.finish()
-    uploads, uploaded = tuple(host.uploads), tuple(host.placeholders)
     inputs = TracedInputs(
-        trace.lifted, frozenset(trace.before), played, numbers, random, keys, uploads, uploaded, host.reached
+        cells=trace.lifted,
+        touched=frozenset(trace.before),
+        script=played,
+        numbers=numbers,
+        rng=random,
+        keys=keys,
+        uploads=tuple(host.uploads),
+        uploaded=tuple(host.placeholders),
+        host_tensors=host.reached,
     )
-    outcome = outcomes.pop()
+    outputs, effects, backward, missing = outcomes.pop()
     return TracedStep(
-        jaxpr,
-        tuple(arguments),
-        state,
-        recorders.reads,
-        before.gradients,
-        inputs,
-        outcome.outputs,
-        outcome.effects,
-        outcome.backward,
-        outcome.numbers,
+        jaxpr=jaxpr,
+        arguments=tuple(arguments),
+        state=state,
+        reads=reads,
+        gradients=before.gradients,
+        inputs=inputs,
+        outputs=outputs,
+        effects=effects,
+        backward=backward,
+        numbers=missing,
     )
 
 
@@ -255,16 +236,17 @@ def _describe(
 ) -> tuple[Outcome, list[jax.Array]]:
     """Describe what a run returned and changed; also return the outputs of its jaxpr."""
     trace = recorders.trace
-    numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
-    tensors = [t for _, t in state.reached.tensors.values()]
-    given = (x for x in arguments if isinstance(x, torch.Tensor))
-    outside = {id(t): t for t in (*given, *tensors, *(g for _, g in before.gradients if g is not None))}
-    scope = RunScope(trace.born, numbers, outside, trace.moved, state.nodes.keys(), recorders.host.refuse)
+    given = {id(x): x for x in arguments if isinstance(x, torch.Tensor)}
+    positions = {id(x): i for i, x in enumerate(arguments) if id(x) in given}
+    gradients = {id(g): g for _, g in before.gradients if g is not None}
+    outside = {**given, **{i: t for i, (_, t) in state.reached.tensors.items()}, **gradients}
+    scope = RunScope(trace.born, positions, outside, trace.moved, state.nodes.keys(), recorders.host.refuse)
     describer = OutputDescriber(scope, recorders.script.numbers.choices)
     changes = recorders.script.changes()
     describer.note_shared([result, *(change.new for change in changes)])
     tree = describer.describe(result)
-    effects, missing = _describe_effects(describer, arguments, recorders, state, before, changes)
+    missing = recorders.script.missing(change.place for change in changes)
+    effects = describe_effects(describer, trace, state, before, changes, recorders.script.recomputed())
     describer.relate()
     recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
     storages = tuple(describer.recorder.storages())
@@ -273,30 +255,34 @@ def _describe(
     arrays = [*(_as_before(cell, trace) for cell in written), *describer.recorder.outputs]
     if trace.conditions:
         arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
-    outputs = TracedOutputs(
-        tree,
-        storages,
-        tuple(WrittenCell(cell, cell.aval) for cell in written),
-        tuple((cell, lead) for cell, lead in followers.items() if lead in written),
-        tuple(assertion for _, assertion in trace.conditions),
-        tuple(described for _, described in describer.aliases.values() if described.view is None),
-        tuple(described for _, described in describer.differentiable),
-        describer.recorder.index,
-        len(arrays),
-        tuple(describer.found.values()),
-        frozenset(describer.held),
-    )
+    finals = tuple(WrittenCell(cell, cell.aval) for cell in written)
+    count, assertions, index = len(arrays), tuple(a for _, a in trace.conditions), describer.recorder.index
     backward = None
     if describer.differentiable and torch.is_grad_enabled():
-        index, reads = outputs.device_index, recorders.reads
-        backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
+        backward, more = trace_backward(
+            describer, trace, state, recorders.reads, effects, before.gradients, positions, index
+        )
         arrays += more
     memory = {*trace.written, *(backward.written if backward else ()), *recorders.functions.asked}
     memory |= {cell_of(tensor) for tensor, _ in describer.aliases.values()}
     shown = {i for i, x in enumerate(arguments) if is_device_tensor(x) and cell_of(x) in memory} | describer.itself
     kinds = (effects.data, effects.geometries, effects.gradients, effects.flags)
     shown.update(source for kind in kinds for source, _ in kind if isinstance(source, int))
-    return Outcome(dataclasses.replace(outputs, shown=frozenset(shown)), effects, backward, missing), arrays
+    outputs = TracedOutputs(
+        result=tree,
+        storages=storages,
+        written=finals,
+        followers=tuple((cell, lead) for cell, lead in followers.items() if lead in written),
+        assertions=assertions,
+        aliases=tuple(described for _, described in describer.aliases.values() if described.view is None),
+        differentiable=tuple(described for _, described in describer.differentiable),
+        device_index=index,
+        count=count,
+        found=tuple(describer.found.values()),
+        held=frozenset(describer.held),
+        shown=frozenset(shown),
+    )
+    return (outputs, effects, backward, missing), arrays
 
 
 def _followers(trace: Trace) -> dict[Cell, Cell]:
@@ -310,27 +296,6 @@ def _as_before(cell: Cell, trace: Trace) -> jax.Array:
     """The array of a written cell, constrained to its old sharding so that the next call matches the program."""
     aval = trace.before[cell][2]
     return pinned(cell.read(), aval.sharding if cell.aval is aval else None)
-
-
-def _describe_effects(
-    describer: OutputDescriber,
-    arguments: Sequence[Any],
-    recorders: Recorders,
-    state: StateGraph,
-    before: TensorsBefore,
-    changes: Sequence[StateChange],
-) -> tuple[Effects, PassedNumbers]:
-    """Describe what a run changed in Python, and the changed numbers that were not inputs."""
-    numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
-    flags = describe_flags(before.flags, numbers)  # the first, because it refuses some runs
-    missing = recorders.script.missing(source for source, _, _ in changes)
-    entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
-    changed = describe_gradients(describer, before.gradients, numbers)
-    reached = [t for _, t in state.reached.tensors.values()] + [arguments[i] for i in numbers.values()]
-    data = describe_data(describer, recorders.trace, reached, numbers)
-    geometries = describe_geometries(recorders.trace, reached, numbers)
-    versions = describe_versions(before.versions, numbers)
-    return Effects(entries, data, changed, geometries, flags, versions), missing
 
 
 def _modes() -> tuple[bool, torch.dtype, str]:
