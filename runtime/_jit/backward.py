@@ -7,27 +7,44 @@ import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Any, NamedTuple
 
 import jax
 import torch
 
+from .._torch.autograd import keeps_graph
 from ..dispatch.jax_call import FunctionLease, call
 from ..dtypes import torch_dtype
 from ..errors import TraceError
-from ..storage.avals import Aval
+from ..storage.avals import Aval, tensor_aval
 from ..storage.cell import Cell
 from ..storage.placement import materialise, no_jax_trace
 from ..storage.tensors import cell_of, wrap
+from ..trace.async_errors import record_assertions
 from ..trace.transfer import read
+from .autograd_graph import requiring_gradients
 from .executables import Executables
-from .output_builder import Outputs
+from .output_builder import OutputBuilder, Outputs
 from .outputs import NewTensor
 from .sources import content_at, elements_of, put_at, refill, same_value, tensor_at
+from .tensor_hooks import hooks_of
 from .traced_step import TracedBackward, TracedStep
 from .wrappers import is_wrapper
 
 Cotangents = Sequence[torch.Tensor | None]
+_FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+    "if you need to access saved tensors after calling backward."
+)
+
+_UNFILLED = (
+    ".backward, in the backward pass of a compiled function, must get None for what the loss does not depend on "
+    "(set_materialize_grads), and the pass was compiled for all results: call backward() within the function, or "
+    "return only results that the loss uses"
+)
 
 
 class Saved(NamedTuple):
@@ -82,22 +99,38 @@ class Backward:
         saved = {places[number] for number in executables.saved}
         self.checked = [place in saved for place in self.leaf_places]
 
-    def saved(
+    def attach(
         self,
+        builder: OutputBuilder,
+        arguments: list[Any],
         cells: list[Cell],
         host: list[jax.Array],
         arrays: list[jax.Array],
         residuals: Iterable[jax.Array],
-        args: Any,
-    ) -> Saved:
-        """What a call saves; `arrays` are those that it read, `residuals` what it computed for backward."""
-        return Saved(
+    ) -> None:
+        """Attach the differentiable results of a call to autograd's graph, as outputs of one node with this pass.
+
+        Args:
+            builder: makes the results.
+            arguments: the leaves of the call's arguments.
+            cells: the cells of the call.
+            host: the operands that came from the host.
+            arrays: the arrays of the cells that were read.
+            residuals: what forward computed for backward.
+        """
+        tensors, found = [builder.tensor(described) for described in self.results], self.traced.leaves
+        leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in found]
+        saved = Saved(
             host,
             [*residuals, *(arrays[i] for i in self.executables.saved)],
             [weakref.ref(arrays[i]) for i in self.executables.recomputed],
-            args if self.traced.effects else [],
+            arguments if self.traced.effects else [],
             [(cells[i], cells[i].content) for i in self.written],
         )
+        with requiring_gradients(leaves):
+            attached = CompiledStepFunction.apply(self, saved, tensors, *leaves)
+        for described, tensor in zip(self.results, attached, strict=True):
+            builder.tensors[described] = tensor
 
     def apply_effects(self, arrays: Iterator[jax.Array], saved: Saved) -> None:
         """Change what the pass changes besides gradients, in Python state and in cells; it computed `arrays` for this.
@@ -182,6 +215,64 @@ class Backward:
         """The gradients as a function of arrays that recomputes forward."""
         function = self.executables.gradient()
         return FunctionLease(lambda *xs: tuple(function(*xs)), lambda: self)
+
+
+class CompiledStepFunction(torch.autograd.Function):
+    """The results of a compiled step as a function of the leaves."""
+
+    @staticmethod
+    def forward(ctx: Any, backward: Backward, saved: Saved, tensors: list[torch.Tensor], *leaves: torch.Tensor) -> Any:
+        """Return the tensors; `leaves` are the leaves of their graph."""
+        ctx.backward, ctx.saved, ctx.leaves = backward, saved, leaves
+        if not backward.traced.failure:
+            ctx.save_for_backward(*leaves)  # a second derivative checks their versions
+        ctx.versions = [(t, t._version) for t in compress(leaves, backward.checked)]
+        ctx.avals = [tensor_aval(t.size(), t.dtype) for t in tensors]
+        ctx.freed = set()  # the results whose part of the graph a backward pass has freed
+        ctx.set_materialize_grads(False)
+        return tuple(tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> Any:
+        """Return the gradients of the leaves. One that no result with a cotangent depends on gets None, unless it has
+        hooks or, outside of the step, a history."""
+        backward: Backward = ctx.backward
+        traced = backward.traced
+        present = {i for i, g in enumerate(cotangents) if g is not None}
+        if traced.failure or not ctx.freed.isdisjoint(present):
+            raise RuntimeError(traced.failure or _FREED)
+        for name, parts in traced.unfilled:
+            if len({present.isdisjoint(results) for results in parts}) > 1:
+                raise RuntimeError(f"{name}{_UNFILLED}")
+        if backward.verify is not None:
+            backward.verify()
+        for tensor, version in ctx.versions:
+            if tensor._version != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[{tensor.type()} {list(tensor.shape)}] is at version "
+                    f"{tensor._version}; expected version {version} instead."
+                )
+        if torch.is_grad_enabled():
+            leaves = ctx.saved_tensors
+            outputs = iter(backward.differentiable_gradients(ctx.saved, cotangents, ctx.avals, leaves))
+        else:
+            outputs = backward.gradients(ctx.saved, cotangents, ctx.avals)
+        gradients: list[torch.Tensor | None] = []
+        for leaf, givers in zip(ctx.leaves, traced.givers, strict=True):
+            gradient = next(outputs) if givers else None
+            wanted = present & givers or not leaf.is_leaf or hooks_of(leaf)
+            gradients.append(gradient if wanted else None)
+        rest = (read(tensor.detach()) for tensor in outputs)
+        if traced.assertions:
+            record_assertions(next(rest), traced.assertions)
+        backward.apply_effects(rest, ctx.saved)
+        # As in eager mode, a graph that saved nothing is not freed. Other results may still be differentiated.
+        if ctx.saved.arrays and not keeps_graph():
+            ctx.freed |= present
+            if len(ctx.freed) == len(cotangents):
+                ctx.saved = None
+        return None, None, None, *gradients
 
 
 def _whole_memory(tensor: torch.Tensor) -> torch.Tensor:

@@ -173,10 +173,7 @@ class CellBinding:
             slots: the places whose tensors change between calls.
             involved: the cells that the run read or wrote, or of which its results are views.
         """
-        numbers: dict[Cell, int] = {}
-        for i, leaf in enumerate(arguments):
-            if is_device_tensor(leaf):
-                numbers.setdefault(cell_of(leaf), i)
+        numbers = _positions(arguments)
         owners = {cell_of(t): (path, t) for path, t in step.state.reached.tensors.values() if is_device_tensor(t)}
         kinds: tuple[list[Cell], ...] = ([], [], [], [])
         for cell in involved:
@@ -254,16 +251,17 @@ def alias_sources(
 ) -> list[tuple[AliasOfInput, Fetch]]:
     """The results and effects on outside storages that differ between calls, each with a function that fetches a tensor
     on the storage. `cells` are those of the run, `arguments` the leaves of the traced call."""
-    numbers: dict[Cell, int] = {}
-    for i, leaf in enumerate(arguments):
-        if is_device_tensor(leaf):
-            numbers.setdefault(cell_of(leaf), i)
-    given = {cell: i for cell, i in numbers.items() if i in cells.given}
+    given = {cell: i for cell, i in _positions(arguments).items() if i in cells.given}
     pairs = [(alias, _source_of(alias, slots, given)) for alias in step.outputs.aliases]
     sources = [(alias, fetch) for alias, fetch in pairs if fetch is not None]
     for alias, _ in sources:
         alias.like = None  # it would keep the array of the first call alive
     return sources
+
+
+def _positions(arguments: Sequence[Any]) -> dict[Cell, int]:
+    """The position of the first argument on each cell."""
+    return {cell_of(x): i for i, x in reversed([*enumerate(arguments)]) if is_device_tensor(x)}
 
 
 def _source_of(alias: AliasOfInput, slots: Slots, given: dict[Cell, int]) -> Fetch | None:

@@ -18,7 +18,6 @@ from ..dispatch.aot_call import AotCall
 from ..storage.cell import Cell
 from ..storage.tensors import cell_of
 from ..trace.async_errors import raise_failed_assertions, record_assertions
-from .autograd_function import attach
 from .backward import Backward
 from .cell_arrays import CellArrays
 from .cell_binding import (
@@ -32,13 +31,11 @@ from .cell_binding import (
     stable_tensors,
 )
 from .executables import Executables
-from .guards import Guard
-from .host_operands import HostOperands
+from .guards import Guard, late_reads
 from .inputs import Inputs
-from .late_reads import late_reads
 from .observations import observe
 from .output_builder import Outputs
-from .rebound_state import ReboundState
+from .rebound_state import rebound_state
 from .restriction import Restriction
 from .sources import given_attributes, is_told_by_key, tensor_at
 from .traced_step import TracedStep
@@ -66,7 +63,7 @@ class CompiledStep:
         """
         involved = involved_cells(step)
         restriction, leaves = Restriction(step), changed_tensors(step, set(involved))
-        rebound = ReboundState(step, arguments, varying, restriction, leaves)
+        rebound = rebound_state(step, arguments, varying, restriction, leaves)
         self.effects = step.effects.relocated(rebound.containers)
         self.rebound_numbers = rebound.numbers(step.state)
         slots = find_slots(step, set(involved), leaves, restriction, rebound)
@@ -77,7 +74,8 @@ class CompiledStep:
             step.outputs.storages, self.cells.index, aliases, rebound.found_among(step.outputs.found)
         )
         free = slots.entries | step.inputs.script.passed()
-        step = dataclasses.replace(step, inputs=step.inputs.relocated(rebound.containers))
+        script = step.inputs.script.relocated(rebound.containers)
+        step = dataclasses.replace(step, inputs=dataclasses.replace(step.inputs, script=script))
         stable = stable_tensors(step, slots, rebound)
         known = (t for _, t in (*stable, *self.cells.owners) if id(t) in restriction.nodes)
         self.cells.tell_apart(known, arguments)
@@ -107,10 +105,8 @@ class CompiledStep:
                 groups.setdefault(id(array), []).append(place[cell])
         self.sharing += [group for group in groups.values() if len(group) > 1]
         read = sorted(group[0] for group in groups.values())
-        self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read])
-        self.host = HostOperands(step.inputs, self.cells.index)
-        self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
-        self._gives_numbers = step.inputs.script.choices.given
+        self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read], self.cells.index)
+        self._has_effects, self._gives_numbers = bool(step.effects), step.inputs.script.choices.given
         differentiable = step.backward is not None and not step.backward.failure
         # From JAX 0.12 on, a jaxpr holds the values of its constants itself, among them the arguments of this call.
         jaxpr = step.jaxpr.replace(jaxpr=step.jaxpr.jaxpr, consts=[None] * len(step.jaxpr.consts)).jaxpr
@@ -126,7 +122,7 @@ class CompiledStep:
             cells=len(cells),
         )
         others = [other.executables for other in earlier]
-        self.executables.compile(len(read), self.arrays.donated, len(self.host), self.arrays.order, others)
+        self.executables.compile(len(read), self.arrays.donated, self.inputs.host_count, self.arrays.order, others)
         self.backward: Backward | None = None
         if (traced := step.backward) is not None:
             owners, verify = [t for _, t in self.cells.owners], late_reads(step, observations)
@@ -159,8 +155,8 @@ class CompiledStep:
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` returned; return the function's result."""
         raise_failed_assertions()
-        numbers = self.host.script.peek(arguments) if self._gives_numbers else ()
-        host = self.host.arrays(arguments) if self._takes_host else []
+        numbers = self.inputs.script.peek(arguments) if self._gives_numbers else ()
+        host = self.inputs.from_host(arguments) if self.inputs.takes_host else []
         for leaf in self.replaced:  # the new gradients can take the memory of the old ones
             tensor_at(leaf, arguments).grad = None
         arrays, results = self.arrays.run(self.forward, cells, host)
@@ -171,7 +167,7 @@ class CompiledStep:
             record_assertions(next(rest), self.assertions)
         self.effects.mark(arguments)
         if self.backward is not None:
-            attach(self.backward, builder, arguments, self.backward.saved(cells, host, arrays, rest, arguments))
+            self.backward.attach(builder, arguments, cells, host, arrays, rest)
         if self._has_effects:
             self.effects.apply(builder, arguments)
         return builder.make(self.result)

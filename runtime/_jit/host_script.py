@@ -18,7 +18,7 @@ EntryId = tuple[int, Any]  # an entry of a container: the id of the container, a
 Place = EntryId | str  # or the path of an entry whose container each call looks up again
 
 
-class Number(NamedTuple):
+class PassedNumber(NamedTuple):
     """A number that each call passes to the program."""
 
     place: Source | int  # an entry, such as an attribute or a variable, or the position of an argument
@@ -40,9 +40,9 @@ class Number(NamedTuple):
         return argument_path(self.place) if isinstance(self.place, int) else self.place.path
 
 
-def group_number(group: dict[str, Any], key: str, item: int | None = None) -> Number:
+def group_number(group: dict[str, Any], key: str, item: int | None = None) -> PassedNumber:
     """A number in an optimizer's parameter group."""
-    return Number(Source(group, key, f"{key} of an optimizer's group"), True, item)
+    return PassedNumber(Source(group, key, f"{key} of an optimizer's group"), True, item)
 
 
 class HostCall(NamedTuple):
@@ -53,7 +53,7 @@ class HostCall(NamedTuple):
     kwargs: dict[str, Any]
 
 
-ScriptEntry = Number | HostCall
+ScriptEntry = PassedNumber | HostCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class HostScript:
 
     def peek(self, arguments: Sequence[Any]) -> list[float]:
         """The numbers of a call before any host calls are made."""
-        return [entry.value(arguments) for entry in self.entries if isinstance(entry, Number)]
+        return [entry.value(arguments) for entry in self.entries if isinstance(entry, PassedNumber)]
 
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[PassedNumber]:
         """The numbers, in order."""
-        return [entry for entry in self.entries if isinstance(entry, Number)]
+        return [entry for entry in self.entries if isinstance(entry, PassedNumber)]
 
     def difference(self, arguments: Sequence[Any]) -> str:
         """The numbers of a call for which the program is not valid, as text; empty if it is valid."""
@@ -103,7 +103,7 @@ class HostScript:
         """The same script with numbers in containers that each call fetches; see `Source.relocated`."""
         entries = (
             entry._replace(place=entry.place.relocated(containers))
-            if isinstance(entry, Number) and isinstance(entry.place, Source) and not entry.in_group
+            if isinstance(entry, PassedNumber) and isinstance(entry.place, Source) and not entry.in_group
             else entry
             for entry in self.entries
         )

@@ -27,16 +27,15 @@ from ..trace import data_swaps
 from . import tensor_hooks
 from .call_description import changed
 from .container_adapters import ClassAttributes
-from .host_arrays import content_of
 from .host_script import EntryId, HostScript
-from .libraries import is_own, module_of
-from .library_namespaces import namespaces_of
+from .libraries import is_own, module_of, namespaces_of
 from .lines import line_naming
 from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
 from .sources import MISSING, BuiltinElements, entry_path, is_plain, methods_of, same_value
 from .state_graph import StateGraph
+from .state_in_c import content_of
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
@@ -139,7 +138,7 @@ REBOUND, CHOICES = (  # each says itself what changed
     Kind(lambda owners, keys, arguments: [o.difference(arguments) for o in owners], lambda _, old, new, key: new)
     for _ in range(2)
 )
-HOST_TENSOR = Kind(_of_each(attrgetter("_version")), lambda o, *_: f"{o.name}, on the CPU, was written")
+HOST_TENSOR = Kind(lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written")
 DATA = Kind(
     _of_each(_data),
     lambda o, old, new, _: f"{o.name} has {_data_reason(old, new)}",

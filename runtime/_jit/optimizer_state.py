@@ -5,9 +5,8 @@ The first step and all later ones then run the same program. State that the step
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from typing import Any
 
 import jax
@@ -16,7 +15,7 @@ import torch
 
 from ..storage.cell import Cell
 from ..storage.tensors import NAME, cell_of, covers_array
-from . import averaged_model
+from .optimizer_parts import move_update_counts
 from .outputs import is_device_tensor
 from .state_graph import StateGraph
 from .traced_step import TracedStep
@@ -36,7 +35,7 @@ class OptimizerStateInit:
                     self._init_group(optimizer, group)
         self.moved = _move_step_counts(graph)
         _share_equal_counts(graph)
-        self.moved |= averaged_model.move_counts(module for _, module in graph.reached.modules.values())
+        self.moved |= move_update_counts(module for _, module in graph.reached.modules.values())
         for _, scaler in graph.reached.scalers.values():
             if scaler._enabled and scaler._scale is None and scaler._device == NAME:
                 scaler._lazy_init_scale_growth_tracker(torch.device(NAME))
@@ -52,8 +51,18 @@ class OptimizerStateInit:
         if not begin:
             return
         lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
-        with _gradients(begin), _capturable(group):
+        capturable, without_gradient = group.get("capturable"), [p for p in begin if p.grad is None]
+        for p in without_gradient:  # an optimizer creates state only for parameters that have one
+            p.grad = torch.zeros_like(p)
+        if capturable is False and not group.get("fused"):  # so that the step counts are on the device
+            group["capturable"] = True
+        try:
             optimizer._init_group(group, *lists)
+        finally:
+            for p in without_gradient:
+                p.grad = None
+            if capturable is not None:
+                group["capturable"] = capturable
         if isinstance(optimizer, torch.optim.SGD) and group["momentum"] and not group["dampening"]:
             for p in begin:  # the first step stores the gradient, which is also what it adds to zeros
                 state[p]["momentum_buffer"] = torch.zeros_like(p)
@@ -133,29 +142,3 @@ def _is_count(tensor: torch.Tensor) -> bool:
         return False
     cell = cell_of(tensor)
     return covers_array(tensor, cell) and cell.aval.sharding is None
-
-
-@contextlib.contextmanager
-def _gradients(parameters: list[torch.Tensor]) -> Iterator[None]:
-    """Temporarily give parameters gradients, because an optimizer creates state only for parameters that have one."""
-    without = [p for p in parameters if p.grad is None]
-    for p in without:
-        p.grad = torch.zeros_like(p)
-    try:
-        yield
-    finally:
-        for p in without:
-            p.grad = None
-
-
-@contextlib.contextmanager
-def _capturable(group: dict[str, Any]) -> Iterator[None]:
-    """Make an optimizer create its step counts on the device."""
-    before = group.get("capturable")
-    if before is False and not group.get("fused"):
-        group["capturable"] = True
-    try:
-        yield
-    finally:
-        if before is not None:
-            group["capturable"] = before

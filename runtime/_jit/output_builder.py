@@ -18,7 +18,6 @@ from .outputs import (
     AliasOfInput,
     ArgumentItself,
     ComputedNumber,
-    ConstantTensor,
     FoundObject,
     NewObject,
     NewTensor,
@@ -90,8 +89,6 @@ class OutputBuilder:
             return self.tensor(leaf)
         if isinstance(leaf, ArgumentItself):
             return self.arguments[leaf.index]
-        if isinstance(leaf, ConstantTensor):
-            return leaf.tensor
         if isinstance(leaf, ComputedNumber):
             return leaf.numbers.value(leaf.number, self.numbers)
         if leaf in self.objects:

@@ -8,6 +8,7 @@ current places. Objects that can also be reached in another way are compared by 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
@@ -23,7 +24,6 @@ from .sources import (
     MISSING,
     SEQUENCES,
     Fetch,
-    Source,
     argument_path,
     content_at,
     elements_of,
@@ -48,41 +48,18 @@ from .state_patterns import (
 from .traced_step import TracedStep
 
 
+@dataclass(slots=True, eq=False)
 class ReboundState:
     """The tensors and containers of a run that each call looks up again."""
 
-    def __init__(
-        self,
-        step: TracedStep,
-        arguments: Sequence[Any],
-        varying: Container[int],
-        restriction: Restriction,
-        pinned: set[int],
-    ) -> None:
-        """
-        Args:
-            step: the run.
-            arguments: the leaves of the traced call.
-            varying: the positions of those that may be another object in another call.
-            restriction: the part of the Python state that the run read.
-            pinned: the ids of tensors that no other can replace, because more than their data matters.
-        """
-        self.objects: dict[int, Fetch] = {}  # functions that fetch each container, by the id of the run's container
-        self.containers: dict[int, Fetch] = {}  # the same, by the id of the list or `__dict__` that holds the entries
-        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by id, with their paths
-        self.entries: set[EntryId] = set()  # entries whose values each call looks up again
-        self.patterns: list[tuple[Fetch, Pattern]] = []
-        self.refilled: list[tuple[Sequence[Any], ObjectPattern]] = []  # the same containers with other elements
-        self.others: set[int] = set()  # the ids of objects that the run saw and that are the same in every call
-        self.arguments: list[int | None] = []  # for each argument, its number among the objects met, or None
-        effects = step.effects.entries
-        sequences = {id(s.container): s for s, _ in effects if isinstance(s.container, SEQUENCES)}
-        others = [(s, step.state.before(s)) for s, _ in effects if not isinstance(s.container, SEQUENCES)]
-        objects = {i: x for i, x in enumerate(arguments) if i in varying and not is_told_by_key(x)}
-        if sequences or objects or any(may_have_pattern(value) for _, value in others):
-            search = _Search(self, step, restriction, pinned, sequences, others, objects)
-            search.run()
-            self.arguments = [search.seen.get(id(x)) for x in arguments]
+    objects: dict[int, Fetch] = field(default_factory=dict)  # what fetches each container, by the id of the run's
+    containers: dict[int, Fetch] = field(default_factory=dict)  # by the id of the list or `__dict__` with the entries
+    tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = field(default_factory=dict)  # by id, with their paths
+    entries: set[EntryId] = field(default_factory=set)  # entries whose values each call looks up again
+    patterns: list[tuple[Fetch, Pattern]] = field(default_factory=list)
+    refilled: list[tuple[Sequence[Any], ObjectPattern]] = field(default_factory=list)  # the same with other elements
+    others: set[int] = field(default_factory=set)  # the ids of objects that the run saw and that stay the same
+    arguments: list[int | None] = field(default_factory=list)  # for each, its number among the objects met, or None
 
     def __bool__(self) -> bool:
         return bool(self.patterns or self.refilled)
@@ -124,25 +101,39 @@ class ReboundState:
         return ""
 
 
+def rebound_state(
+    step: TracedStep, arguments: Sequence[Any], varying: Container[int], restriction: Restriction, pinned: set[int]
+) -> ReboundState:
+    """Find what each call looks up again.
+
+    Args:
+        step: the run.
+        arguments: the leaves of the traced call.
+        varying: the positions of those that may be another object in another call.
+        restriction: the part of the Python state that the run read.
+        pinned: the ids of tensors that no other can replace, because more than their data matters.
+    """
+    search = _Search(step, restriction, pinned)
+    search.objects = {
+        argument_path(i): (i, x) for i, x in enumerate(arguments) if i in varying and not is_told_by_key(x)
+    }
+    if search.sequences or search.objects or any(may_have_pattern(value) for _, value in search.others):
+        search.run()
+        search.found.arguments = [search.seen.get(id(x)) for x in arguments]
+    return search.found
+
+
 class _Search:
     """Finds patterns for objects that are reached through changed entries only."""
 
-    def __init__(
-        self,
-        found: ReboundState,
-        step: TracedStep,
-        restriction: Restriction,
-        pinned: set[int],
-        sequences: dict[int, Source],
-        others: Sequence[tuple[Source, Any]],
-        objects: dict[int, Any],
-    ) -> None:
-        """`sequences` are the lists, deques and sets that the run changed, by id; `others` are the other changed
-        entries, with their values before the run; `objects` are arguments that may be others in another call."""
-        self.found, self.step, self.restriction, self.pinned = found, step, restriction, pinned
-        self.sequences, self.others = sequences, others
-        self.objects = {argument_path(i): (i, value) for i, value in objects.items()}
-        self.changed = {(id(source.container), source.key) for source, _ in others}
+    def __init__(self, step: TracedStep, restriction: Restriction, pinned: set[int]) -> None:
+        self.step, self.restriction, self.pinned, self.found = step, restriction, pinned, ReboundState()
+        changed = [source for source, _ in step.effects.entries]
+        self.sequences = {id(s.container): s for s in changed if isinstance(s.container, SEQUENCES)}
+        # The other changed entries, with their values before the run.
+        self.others = [(s, step.state.before(s)) for s in changed if not isinstance(s.container, SEQUENCES)]
+        self.changed = {(id(source.container), source.key) for source, _ in self.others}
+        self.objects: dict[str, tuple[int, Any]] = {}  # arguments that may be others in another call, by path
         self.passed = step.inputs.script.passed()
         self.fixed: set[int] = set()  # the ids of objects that are the same in every call, and of their containers
         self.seen: Numbers = {}
@@ -150,7 +141,7 @@ class _Search:
 
     def run(self) -> None:
         """Find the patterns. Objects that turn out to have none are fixed, and the search restarts."""
-        found, backward, nodes = self.found, self.step.backward, self.step.state.nodes
+        backward, nodes = self.step.backward, self.step.state.nodes
         self.step.state.walk(self._held_edges, ends_at=self._is_changed)
         self.fixed.update(id(s.container) for s in self.step.state.namespaces.values())
         self.fixed |= self.step.outputs.held | (backward.held if backward else frozenset())
@@ -158,17 +149,12 @@ class _Search:
         for node in nodes.values() if late else ():
             if any(id(snapshot.container) in late for snapshot in node.snapshots):
                 self._fix([node.value])
-        while True:
-            self._add_patterns()
-            if not self.escaped:
-                found.others = {i for i in self.fixed & self.restriction.nodes if may_have_pattern(nodes[i].value)}
-                return
+        self._add_patterns()
+        while self.escaped:
             self._fix(self.escaped)
-            self.escaped, self.seen = [], {}
-            for record in (found.objects, found.containers, found.tensors, found.entries):
-                record.clear()
-            found.patterns.clear()
-            found.refilled.clear()
+            self.found, self.escaped, self.seen = ReboundState(), [], {}
+            self._add_patterns()
+        self.found.others = {i for i in self.fixed & self.restriction.nodes if may_have_pattern(nodes[i].value)}
 
     def _is_changed(self, snapshot: StateSnapshot | None, key: Any) -> bool:
         if snapshot is None:

@@ -10,12 +10,12 @@ import torch
 from torch.nn import Module
 
 from .container_adapters import SlotAttributes
-from .function_caches import CachedFunction
 from .host_script import EntryId
 from .libraries import is_own, may_hold_state, module_of
 from .snapshots import StateSnapshot
 from .sources import MISSING, Source
 from .state_graph import Edge, StateNode
+from .state_in_c import CachedFunction
 from .torch_visitors import MODULE_PRIVATE, MODULE_TABLES
 from .traced_step import TracedStep
 

@@ -18,10 +18,9 @@ from typing import Any
 import torch
 
 from .container_adapters import ClassAttributes, ContextVarValue, SlotAttributes
-from .function_caches import FunctionCache
-from .host_arrays import HostArray
 from .snapshots import Entries, StateSnapshot, unchanged, version_of
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
+from .state_in_c import FunctionCache, HostArray
 
 _MOST = 100_000  # the maximum number of objects that are followed
 # The types of values that refer to nothing else. Objects of their subclasses may.

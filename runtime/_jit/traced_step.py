@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,8 +18,8 @@ from .effects import Effects
 from .host_inputs import HostInput
 from .host_script import HostScript, PassedNumbers
 from .outputs import AliasOfInput, FoundObject, NewTensor, OutputTree
-from .rng_inputs import RngInputs
-from .sources import Fetch, Source, TensorSource
+from .random_numbers import RngInputs
+from .sources import Source, TensorSource
 from .state_graph import StateGraph
 
 
@@ -38,10 +36,6 @@ class TracedInputs:
     uploads: tuple[HostInput, ...]  # host tensors
     uploaded: tuple[jax.Array, ...]
     host_tensors: tuple[torch.Tensor, ...]  # all host tensors that the run could read
-
-    def relocated(self, containers: Mapping[int, Fetch]) -> TracedInputs:
-        """The same with numbers in containers that each call fetches; `containers` maps ids of the run's containers."""
-        return dataclasses.replace(self, script=self.script.relocated(containers))
 
 
 class WrittenCell(NamedTuple):

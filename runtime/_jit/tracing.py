@@ -26,19 +26,18 @@ from ..storage.tensors import cell_of
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
-from .argument_history import TracedFunctions
+from .argument_stand_ins import TracedFunctions
 from .attribute_tracking import AttributeReads
 from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
 from .effects import Effects, TensorsBefore, describe_effects
 from .host_inputs import HostTensorRecorder
-from .host_rng import refuse_host_rng
 from .host_script import PassedNumbers
 from .lines import name_of
 from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
-from .rng_inputs import RngRecorder
+from .random_numbers import RngRecorder, refuse_host_rng
 from .sources import MISSING
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
@@ -61,14 +60,14 @@ class Recorders:
     @contextmanager
     def attached(self, state: StateGraph) -> Iterator[None]:
         """Record while the function runs."""
+        recorders = (
+            *(refuse_host_rng(state, self.trace.stream), self.script.attached(), self.host.attached()),
+            *(named([*state.reached.modules.values()]), self.reads.attached(), noting_materialized_gradients()),
+            self.functions,
+        )
         with ExitStack() as attached:
-            attached.enter_context(refuse_host_rng(state, self.trace.stream))
-            attached.enter_context(self.script.attached())
-            attached.enter_context(self.host.attached())
-            attached.enter_context(named([*state.reached.modules.values()]))
-            attached.enter_context(self.reads.attached())
-            attached.enter_context(noting_materialized_gradients())
-            attached.enter_context(self.functions)
+            for recorder in recorders:
+                attached.enter_context(recorder)
             yield
 
 

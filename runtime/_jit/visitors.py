@@ -30,12 +30,11 @@ from .._torch.device import CPU_GENERATOR
 from .._torch.modules import GLOBAL_HOOKS
 from .code_visitors import visit_class, visit_function, visit_module_object, visit_wrapper
 from .container_adapters import ContextVarValue, SlotAttributes, slots_of
-from .host_arrays import C_DATA, HostArray, content_of
-from .libraries import is_own, may_hold_state, may_hold_state_in_objects, module_of
-from .library_namespaces import replaced_functions
+from .libraries import is_own, may_hold_state, may_hold_state_in_objects, module_of, replaced_functions
 from .lines import module_called_by
 from .sources import PLAIN_TYPES, argument_path, elements_of, text_of
 from .state_graph import StateGraph, StateNode, Visitor
+from .state_in_c import C_DATA, HostArray, content_of
 from .torch_visitors import visit_module, visit_optimizer, visit_scheduler, visit_tensor
 
 # Modules whose objects deliver data from other processes, and classes whose content no attribute shows.
