@@ -27,7 +27,7 @@ from .autograd_graph import requiring_gradients
 from .executables import Executables
 from .output_builder import OutputBuilder, Outputs
 from .outputs import NewTensor
-from .sources import content_at, elements_of, put_at, refill, same_value, tensor_at
+from .sources import content_at, same_value, tensor_at
 from .tensor_hooks import hooks_of
 from .traced_step import TracedBackward, TracedStep
 from .wrappers import is_wrapper
@@ -141,17 +141,13 @@ class Backward:
         traced = self.traced
         if traced.effects:
             builder = self._outputs.builder(arrays, saved.arguments)
-        for source, described, appended, number, old in traced.effects:
-            if number and not same_value(old, content_at(source)):
+        for effect in traced.effects:
+            if effect.number and not same_value(effect.old, content_at(effect.source)):
                 raise TraceError(
-                    f"the backward pass of a compiled function changes {source.path}, which is no longer what it was "
-                    "when the function was called; call backward() before the next call"
+                    f"the backward pass of a compiled function changes {effect.source.path}, which is no longer what "
+                    "it was when the function was called; call backward() before the next call"
                 )
-            value: Any = None if described is None else builder.make(described)
-            if appended:
-                refill(source.container, [*elements_of(source.container), *value])
-            else:
-                put_at(source, value, described is None)
+            effect.put(effect.source, builder)
         if not self.written:
             return
         if any(cell.content is not held for cell, held in saved.contents):

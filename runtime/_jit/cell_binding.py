@@ -15,11 +15,10 @@ from ..storage.avals import Aval
 from ..storage.cell import Cell
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, covers_array
-from .host_script import EntryId
 from .outputs import AliasOfInput, is_device_tensor
 from .rebound_state import ReboundState
 from .restriction import Restriction
-from .sources import Fetch, TensorSource, fetch_entry, tensor_at
+from .sources import EntryId, Fetch, TensorSource, fetch_entry, tensor_at
 from .traced_step import TracedStep
 from .wrappers import part_at, parts_of, wrapping
 
@@ -97,18 +96,18 @@ def find_slots(
     for path, fetch, held in rebound.tensors.values():
         slots.add(path, fetch, held, read=True)
     # A tensor that another place holds too is found there, so it cannot be replaced by another one here.
-    changed = {(id(source.container), source.key) for source, _ in effects.entries} | slots.entries
+    changed = {source.entry for source, *_ in effects.entries} | slots.entries
     staying = {id(t) for t in step.state.staying(changed)} - rebound.tensors.keys()
-    for source, _ in effects.entries:
+    for source, *_ in effects.entries:
         old = step.state.before(source)
         written = is_device_tensor(old) and not restriction.observes(source)  # but not read
         if written and id(old) not in leaves and id(old) not in staying:
-            slots.entries.add((id(source.container), source.key))
+            slots.entries.add(source.entry)
             slots.add(source.path, fetch_entry(source), old, read=False)
     for late in step.backward.effects if step.backward else ():
         tensors = pytree.tree_leaves(step.state.before(late.source))
         if all(is_device_tensor(x) and cell_of(x) not in step.inputs.cells for x in tensors):  # forward never read them
-            slots.entries.add((id(late.source.container), late.source.key))
+            slots.entries.add(late.source.entry)
     for tensor, _ in effects.data:
         slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments), True)
     numbers = {id(x): i for i, x in enumerate(arguments)}
@@ -280,7 +279,7 @@ def involved_cells(step: TracedStep) -> list[Cell]:
     """The cells that the run read or wrote, or of which its results are views, in a fixed order."""
     used = {id(c) for c in step.jaxpr.consts}
     cells = [cell for cell, array in step.inputs.cells.items() if id(array) in used]
-    cells += [written.cell for written in step.outputs.written]
+    cells += [cell for cell, _ in step.outputs.written]
     cells += [cell for cell, _ in step.outputs.followers]
     cells += step.backward.written if step.backward else ()
     cells += [cell_of(alias.like) for alias in step.outputs.aliases if alias.like is not None]

@@ -100,9 +100,3 @@ def attributes_of(value: Any) -> dict[str, Any]:
     attributes = getattr(value, "__dict__", {})
     own = attributes if isinstance(attributes, dict) else {}
     return {**own, **(SlotAttributes(value) if slots_of(type(value)) else {})}
-
-
-def put_attributes(value: Any, attributes: dict[str, Any]) -> None:
-    """Set attributes of an object, even a frozen one."""
-    for name, item in attributes.items():
-        object.__setattr__(value, name, item)

@@ -17,7 +17,18 @@ from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, holds_tensors
-from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, elements_of, put_at, tensor_at
+from .sources import (
+    MISSING,
+    SEQUENCES,
+    Fetch,
+    Source,
+    StateChange,
+    TensorSource,
+    elements_of,
+    put_at,
+    refill,
+    tensor_at,
+)
 from .state_graph import StateGraph
 
 _increment_versions = torch.autograd.graph.increment_version
@@ -28,6 +39,17 @@ class EntryEffect(NamedTuple):
 
     source: Source
     value: OutputTree | None
+    appended: bool = False  # whether the value is a list of elements that were appended to a sequence
+    number: bool = False  # whether it is a plain value, possibly computed from the previous one, `old`
+    old: Any = None
+
+    def put(self, place: Source, builder: OutputBuilder) -> None:
+        """Store the value at the source as it is in a call."""
+        value: Any = None if self.value is None else builder.make(self.value)
+        if self.appended:
+            refill(place.container, [*elements_of(place.container), *value])
+        else:
+            put_at(place, value, self.value is None)
 
 
 class TensorEffect(NamedTuple):
@@ -61,7 +83,7 @@ class Effects:
 
     def relocated(self, containers: Mapping[int, Fetch]) -> Effects:
         """The same effects on containers that each call fetches; `containers` maps ids of the run's containers."""
-        entries = tuple(EntryEffect(source.relocated(containers), value) for source, value in self.entries)
+        entries = tuple(e._replace(source=e.source.relocated(containers)) for e in self.entries)
         return dataclasses.replace(self, entries=entries)
 
     def mark(self, arguments: Sequence[Any]) -> None:
@@ -76,9 +98,9 @@ class Effects:
 
     def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
         """Make the changes of one call."""
-        places = [source.at(arguments) for source, _ in self.entries]  # all are found before the first is changed
-        for place, (_, value) in zip(places, self.entries, strict=True):
-            put_at(place, None if value is None else builder.make(value), value is None)
+        places = [effect.source.at(arguments) for effect in self.entries]  # all are found before the first is changed
+        for effect, place in zip(self.entries, places, strict=True):
+            effect.put(place, builder)
         for tensor, data in self.data:
             tensor_at(tensor, arguments).data = builder.make(data)
         for tensor, spec in self.geometries:
@@ -146,7 +168,7 @@ def _describe_entries(
     effects = []
     sequences: dict[int, Source] = {}
     for source, _, new in changes:
-        if (id(source.container), source.key) in recomputed:
+        if source.entry in recomputed:
             continue
         if isinstance(source.container, SEQUENCES):
             sequences.setdefault(id(source.container), source)

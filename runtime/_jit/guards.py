@@ -155,7 +155,7 @@ def late_reads(step: TracedStep, observations: Sequence[Observation]) -> Callabl
         if isinstance(container, ClassAttributes):
             (container,) = gc.get_referents(container.attributes)
         keys[id(container)] = snapshot.keys
-    changed = {(id(source.container), source.key) for source, _ in step.effects.entries}
+    changed = {source.entry for source, *_ in step.effects.entries}
     owners = {owner for owner, _ in changed}
 
     def counts(o: Observation) -> bool:

@@ -3,18 +3,18 @@ groups) and steps schedulers, in the order of the traced run."""
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..trace.host_numbers import HostNumbers
-from .sources import MISSING, Fetch, Source, argument_path, content_at, entry_path, is_told_by_key
+from .sources import MISSING, EntryId, Fetch, Source, argument_path, content_at, entry_path, is_told_by_key
 from .state_graph import StateGraph
 from .state_patterns import is_batch, may_have_pattern
 from .wrappers import is_distributed, is_wrapper
 
-EntryId = tuple[int, Any]  # an entry of a container: the id of the container, and the key
 Place = EntryId | str  # or the path of an entry whose container each call looks up again
 
 
@@ -45,14 +45,7 @@ def group_number(group: dict[str, Any], key: str, item: int | None = None) -> Pa
     return PassedNumber(Source(group, key, f"{key} of an optimizer's group"), True, item)
 
 
-class HostCall(NamedTuple):
-    """A host call that each call of the compiled step repeats."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-
+HostCall = functools.partial[Any]  # a call that each call of the compiled step repeats
 ScriptEntry = PassedNumber | HostCall
 
 
@@ -87,10 +80,10 @@ class HostScript:
         """Make the host calls; return the numbers, each read at its position among these calls."""
         numbers = []
         for entry in self.entries:
-            if isinstance(entry, HostCall):
-                entry.function(*entry.args, **entry.kwargs)
-            else:
+            if isinstance(entry, PassedNumber):
                 numbers.append(entry.value(arguments))
+            else:
+                entry()
         return numbers
 
     def needed(self) -> tuple[list[int], list[Source]]:
@@ -111,7 +104,7 @@ class HostScript:
 
     def passed(self) -> set[EntryId]:
         """The entries whose numbers are inputs."""
-        return {(id(n.place.container), n.place.key) for n in self.numbers() if isinstance(n.place, Source)}
+        return {n.place.entry for n in self.numbers() if isinstance(n.place, Source)}
 
 
 @dataclass(slots=True)
@@ -154,7 +147,7 @@ class PassedNumbers:
 
     def _place(self, source: Source) -> Place:
         """The identity of an entry across traces."""
-        return source.path if source.path in self.rebound else (id(source.container), source.key)
+        return source.path if source.path in self.rebound else source.entry
 
     def note_rebound(self, numbers: Mapping[str, Any]) -> None:
         """Identify numbers by path from now on if their containers are looked up again by each call."""

@@ -27,13 +27,13 @@ from ..trace import data_swaps
 from . import tensor_hooks
 from .call_description import changed
 from .container_adapters import ClassAttributes
-from .host_script import EntryId, HostScript
+from .host_script import HostScript
 from .libraries import is_own, module_of, namespaces_of
 from .lines import line_naming
 from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
-from .sources import MISSING, BuiltinElements, entry_path, is_plain, methods_of, same_value
+from .sources import MISSING, BuiltinElements, EntryId, argument_path, entry_path, is_plain, methods_of, same_value
 from .state_graph import StateGraph
 from .state_in_c import content_of
 from .tensor_hooks import hooks_of, tables_of
@@ -87,6 +87,15 @@ def _text(value: Any) -> str:
 
 def _gradient_reason(o: Observation, old: bool, new: bool, key: Any = None) -> str:
     return f"the gradient of {o.name} was {'' if old else 'not '}None and is {'not ' if old else ''}None"
+
+
+def _of_leaf(tensor: torch.Tensor) -> tuple[list[Any], bool]:
+    """The hooks of a leaf, and whether it has no gradient."""
+    return hooks_of(tensor), tensor.grad is None
+
+
+def _leaf_reason(o: Observation, old: Any, new: Any, _: Any) -> str:
+    return f"{o.name} has other hooks" if old[0] != new[0] else _gradient_reason(o, old[1], new[1])
 
 
 def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None, int]:
@@ -152,16 +161,11 @@ HOOKS = Kind(
     lambda o, *_: f"a hook was registered on {o.name}",
     counter=lambda: tensor_hooks.count,
 )
-ARGUMENT_HOOKS = Kind(
-    lambda owners, keys, arguments: [hooks_of(arguments[i]) for i in owners],
-    lambda o, *_: f"{o.name} has other hooks",
-    eq,
-)
-ARGUMENT_GRADIENT = Kind(lambda owners, keys, arguments: [arguments[i].grad is None for i in owners], _gradient_reason)
+ARGUMENT = Kind(lambda owners, keys, arguments: [_of_leaf(arguments[i]) for i in owners], _leaf_reason, eq)
 # In order of comparison, after those of dicts.
 KINDS = (
     *(SETTING, TYPE, ATTRIBUTE, VARIABLE, EMPTY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND),
-    *(CHOICES, HOST_TENSOR, DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
+    *(CHOICES, HOST_TENSOR, DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT),
 )
 # Attributes of objects in C that their `__dict__` lacks, and those of functions and classes that matter if code names
 # them; other attributes of classes are entries of their dict.
@@ -282,9 +286,7 @@ def observe(
                 observations.append(Observation(GRADIENT, tensor, None, none, paths[id(tensor)]))
             observations.append(Observation(HOOKS, tensor, None, len(tables_of(tensor)), paths[id(tensor)]))
         else:
-            name = f"argument {number}"
-            observations.append(Observation(ARGUMENT_HOOKS, number, None, hooks_of(tensor), name))
-            observations.append(Observation(ARGUMENT_GRADIENT, number, None, none, name))
+            observations.append(Observation(ARGUMENT, number, None, _of_leaf(tensor), argument_path(number)))
     return observations
 
 

@@ -7,6 +7,7 @@ and the scheduler's step a host call before it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -27,8 +28,6 @@ from ..trace.symbols import symbolic_number
 from ..trace.tracing import Trace
 from ..trace.wrapped_numbers import batched_numbers
 from .host_script import (
-    EntryId,
-    HostCall,
     HostScript,
     PassedNumber,
     PassedNumbers,
@@ -38,7 +37,7 @@ from .host_script import (
     groups_of,
 )
 from .optimizer_parts import replaced_parts
-from .sources import MISSING, Source, StateChange, put_at, same_value
+from .sources import MISSING, EntryId, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
 
 ScriptEntries = list[ScriptEntry]
@@ -80,14 +79,14 @@ class HostScriptRecorder:
     def pass_entries(self) -> None:
         """Put symbolic numbers into the entries that are inputs; they are restored when the run ends."""
         symbols = self.numbers.within(self.state)
-        self.symbols = {(id(source.container), source.key): symbol for source, symbol in symbols}
+        self.symbols = {source.entry: symbol for source, symbol in symbols}
         for source, symbol in symbols:
             put_at(source, symbol)
         self.numbers.pass_groups()
 
     def changes(self) -> list[StateChange]:
         """What the run changed in Python, except symbolic numbers that are still where they were put."""
-        changes = [(change, (id(change.place.container), change.place.key)) for change in self.state.changes()]
+        changes = [(change, change.place.entry) for change in self.state.changes()]
         deleted = {entry for change, entry in changes if change.new is MISSING}  # including reordered ones
         symbols = self.symbols | {entry: symbol for entry, (_, symbol) in self.numbers.put.items()}
         return [c for c, entry in changes if entry in deleted or symbols.get(entry, MISSING) is not c.new]
@@ -95,9 +94,7 @@ class HostScriptRecorder:
     def recomputed(self) -> set[EntryId]:
         """The group entries that a call passes as inputs or that its schedulers change."""
         numbers = (n for n in self.entries if isinstance(n, PassedNumber) and n.in_group)
-        return {
-            (id(n.place.container), n.place.key) for n in numbers if isinstance(n.place, Source)
-        } | self.schedulers.changed
+        return {n.place.entry for n in numbers if isinstance(n.place, Source)} | self.schedulers.changed
 
     def missing(self, changed: Iterable[Source]) -> PassedNumbers:
         """The numbers that turned out to vary but were not inputs; `changed` are the entries that the run changed.
@@ -109,7 +106,7 @@ class HostScriptRecorder:
         passed = self.numbers.passed
         varying = self.recomputed() | (passed.scheduled - passed.entries - passed.constant)
         for source in changed:
-            entry = id(source.container), source.key
+            entry = source.entry
             if entry in varying and not same_value(self.schedulers.left.get(entry), source.container[source.key]):
                 if entry in self.schedulers.changed:
                     raise TraceError(
@@ -229,7 +226,7 @@ class GroupNumbers:
     ) -> tuple[jax.Array, HostNumber | None]:
         """Make a number an input: return its placeholder array and its value before the script runs, or None if a host
         call precedes it."""
-        early = not any(isinstance(entry, HostCall) for entry in self.entries)
+        early = all(isinstance(entry, PassedNumber) for entry in self.entries)
         self.entries.append(number)
         value = number.value(arguments)
         with jax.ensure_compile_time_eval():
@@ -286,7 +283,7 @@ class SchedulerSteps:
             finally:
                 self._stepping = False
             self._epochs = self._now()
-            self.entries.append(HostCall(step, args, kwargs))
+            self.entries.append(functools.partial(step, *args, **kwargs))
             for old, group in zip(before, groups, strict=True):
                 changed = {k for k, v in group.items() if k not in old or not same_value(old[k], v)}
                 self.changed.update((id(group), k) for k in changed)

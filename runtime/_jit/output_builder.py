@@ -12,7 +12,6 @@ import torch
 
 from .._torch import pytree
 from ..storage.rebuild import NewStorage, ResultBuilder
-from .container_adapters import put_attributes
 from .outputs import (
     DESCRIBED,
     AliasOfInput,
@@ -105,7 +104,8 @@ class OutputBuilder:
 
     def _object(self, described: NewObject) -> Any:
         new = self.objects[described] = copy.copy(described.like)
-        put_attributes(new, {name: self.make(value) for name, value in described.attributes.items()})
+        for name, value in described.attributes.items():
+            object.__setattr__(new, name, self.make(value))  # also of a frozen object
         if described.elements is not None:
             refill(new, self.make(described.elements))
         return new

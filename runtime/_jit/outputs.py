@@ -310,7 +310,9 @@ class OutputDescriber:
                 bases = {id(x._base): x._base for x in group if x._base is not None and cell_of(x._base) is cell}
                 for base in bases.values():
                     self._new_tensor(base)
-                self._relate(sorted([*{id(x): x for x in (*group, *bases.values())}.values()], key=_has_no_history))
+                self._relate(
+                    sorted([*{id(x): x for x in (*group, *bases.values())}.values()], key=lambda x: x.grad_fn is None)
+                )
         self.differentiable = [(tensor, made) for tensor, made in self.differentiable if made.view is None]
 
     def _relate(self, tensors: list[torch.Tensor]) -> None:
@@ -396,10 +398,6 @@ class OutputDescriber:
                 )
         if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
             raise TraceError(f"a compiled function returns or stores a {type(leaf).__name__}; return or store a list")
-
-
-def _has_no_history(tensor: torch.Tensor) -> bool:
-    return tensor.grad_fn is None
 
 
 def _of_a_tensor(number: Any) -> TraceError:

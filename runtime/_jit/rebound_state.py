@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from .container_adapters import SlotAttributes
-from .host_script import EntryId, numbers_of
+from .host_script import numbers_of
 from .outputs import FoundObject, is_device_tensor
 from .restriction import Restriction
 from .settings import reader_of
@@ -23,6 +23,7 @@ from .snapshots import StateSnapshot
 from .sources import (
     MISSING,
     SEQUENCES,
+    EntryId,
     Fetch,
     argument_path,
     content_at,
@@ -128,11 +129,11 @@ class _Search:
 
     def __init__(self, step: TracedStep, restriction: Restriction, pinned: set[int]) -> None:
         self.step, self.restriction, self.pinned, self.found = step, restriction, pinned, ReboundState()
-        changed = [source for source, _ in step.effects.entries]
+        changed = [source for source, *_ in step.effects.entries]
         self.sequences = {id(s.container): s for s in changed if isinstance(s.container, SEQUENCES)}
         # The other changed entries, with their values before the run.
         self.others = [(s, step.state.before(s)) for s in changed if not isinstance(s.container, SEQUENCES)]
-        self.changed = {(id(source.container), source.key) for source, _ in self.others}
+        self.changed = {source.entry for source, _ in self.others}
         self.objects: dict[str, tuple[int, Any]] = {}  # arguments that may be others in another call, by path
         self.passed = step.inputs.script.passed()
         self.fixed: set[int] = set()  # the ids of objects that are the same in every call, and of their containers
@@ -203,7 +204,7 @@ class _Search:
             pattern = self._pattern(value, fetch, source.path)
             if isinstance(pattern, ObjectPattern):
                 found.patterns.append((fetch, pattern))
-                found.entries.add((id(source.container), source.key))
+                found.entries.add(source.entry)
         for source in self.sequences.values():
             observed = self.restriction.observed.get(id(source.container))
             if id(source.container) in self.fixed and observed is not None:

@@ -21,6 +21,7 @@ SEQUENCES = (list, deque, set)
 _BUILTIN = (OrderedDict, dict, bytearray, *SEQUENCES, tuple, frozenset)
 _PLAIN = frozenset(PLAIN_TYPES)
 Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call, given the leaves of its arguments
+EntryId = tuple[int, Any]  # an entry of a container: the id of the container, and the key
 TensorSource = torch.Tensor | int  # a tensor that is the same in every call, or the position of an argument
 
 
@@ -36,6 +37,11 @@ class Source(NamedTuple):
     key: Any
     path: str
     find: Fetch | None = None  # finds the container in a call
+
+    @property
+    def entry(self) -> EntryId:
+        """Its identity."""
+        return id(self.container), self.key
 
     def relocated(self, containers: Mapping[int, Fetch]) -> Source:
         """The source in a container that each call finds, if `containers`, by the ids of the run's, has it."""

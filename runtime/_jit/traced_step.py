@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import torch
@@ -14,12 +14,12 @@ from ..storage.cell import Cell
 from ..storage.rebuild import NewStorage
 from ..trace.async_errors import Assertion
 from .attribute_tracking import AttributeReads
-from .effects import Effects
+from .effects import Effects, EntryEffect
 from .host_inputs import HostInput
 from .host_script import HostScript, PassedNumbers
 from .outputs import AliasOfInput, FoundObject, NewTensor, OutputTree
 from .random_numbers import RngInputs
-from .sources import Source, TensorSource
+from .sources import TensorSource
 from .state_graph import StateGraph
 
 
@@ -38,13 +38,6 @@ class TracedInputs:
     host_tensors: tuple[torch.Tensor, ...]  # all host tensors that the run could read
 
 
-class WrittenCell(NamedTuple):
-    """An outside cell that the run wrote, and its aval after the run."""
-
-    cell: Cell
-    aval: Aval
-
-
 @dataclass(frozen=True, slots=True)
 class TracedOutputs:
     """What the run returned, and the arrays that the jaxpr computes for it.
@@ -55,7 +48,7 @@ class TracedOutputs:
 
     result: OutputTree
     storages: tuple[NewStorage, ...]  # the storages that the run made
-    written: tuple[WrittenCell, ...]
+    written: tuple[tuple[Cell, Aval], ...]  # outside cells that the run wrote, with their avals after it
     followers: tuple[tuple[Cell, Cell], ...]  # cells that get the array of a written one, on whose array they were
     assertions: tuple[Assertion, ...]
     aliases: tuple[AliasOfInput, ...]
@@ -65,16 +58,6 @@ class TracedOutputs:
     found: tuple[FoundObject, ...]  # outside objects among the results and in effects
     held: frozenset[int]  # the ids of outside objects that results hold and that must be the same in every call
     shown: frozenset[int]  # arguments whose memory the run changed, returned, stored or asked for
-
-
-class BackwardEffect(NamedTuple):
-    """The final value of an entry that the backward pass of the results changed; None if it was deleted."""
-
-    source: Source
-    value: OutputTree | None
-    appended: bool = False  # whether the value is a list of elements that were appended to a sequence
-    number: bool = False  # whether it is a plain value, possibly computed from the previous one, `old`
-    old: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +72,7 @@ class TracedBackward:
     leaves: tuple[TensorSource | NewTensor, ...]
     givers: tuple[frozenset[int], ...]  # for each leaf, the indices of the results that contribute to its gradient
     failure: str  # the message of the error that torch raised, and that every backward pass raises again; or empty
-    effects: tuple[BackwardEffect, ...]
+    effects: tuple[EntryEffect, ...]  # of entries that it changed
     storages: tuple[NewStorage, ...]  # the storages of the effects
     device_index: int
     written: tuple[Cell, ...]

@@ -40,7 +40,7 @@ from .outputs import OutputDescriber, RunScope, is_device_tensor
 from .random_numbers import RngRecorder, refuse_host_rng
 from .sources import MISSING
 from .state_graph import StateGraph
-from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
+from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep
 
 Outcome = tuple[TracedOutputs, Effects, TracedBackward | None, PassedNumbers]  # the latter as in `TracedStep`
 _NEVER = 1 << 30  # collections of younger objects after which the oldest are searched
@@ -51,7 +51,6 @@ class Recorders:
     """The recorders of one run of a function."""
 
     trace: Trace
-    rng: RngRecorder
     script: HostScriptRecorder
     host: HostTensorRecorder
     reads: AttributeReads
@@ -100,7 +99,7 @@ def trace_step(
     kinds = (state.reached.objects, state.reached.modules, state.reached.schedulers)
     reads = AttributeReads(x for kind in kinds for _, x in kind.values())
     script, host = HostScriptRecorder(trace, state, passed), HostTensorRecorder(trace, arguments, reached)
-    recorders = Recorders(trace, rng, script, host, reads, TracedFunctions(replaced))
+    recorders = Recorders(trace, script, host, reads, TracedFunctions(replaced))
     leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
     counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
     before = TensorsBefore(
@@ -254,7 +253,7 @@ def _describe(
     arrays = [*(_as_before(cell, trace) for cell in written), *describer.recorder.outputs]
     if trace.conditions:
         arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
-    finals = tuple(WrittenCell(cell, cell.aval) for cell in written)
+    finals = tuple((cell, cell.aval) for cell in written)
     count, assertions, index = len(arrays), tuple(a for _, a in trace.conditions), describer.recorder.index
     backward = None
     if describer.differentiable and torch.is_grad_enabled():
