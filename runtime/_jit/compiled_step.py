@@ -22,13 +22,11 @@ from .backward import Backward
 from .cell_arrays import CellArrays
 from .cell_binding import (
     CellBinding,
-    alias_sources,
     changed_tensors,
     find_slots,
     involved_cells,
     leaves_of_used_gradients,
     observed_leaves,
-    stable_tensors,
 )
 from .executables import Executables
 from .guards import Guard, late_reads
@@ -67,20 +65,16 @@ class CompiledStep:
         self.effects = step.effects.relocated(rebound.containers)
         self.rebound_numbers = rebound.numbers(step.state)
         slots = find_slots(step, set(involved), leaves, restriction, rebound)
-        self.cells = CellBinding(step, arguments, slots, involved)
-        aliases = alias_sources(step, slots, self.cells, arguments)
+        self.cells = CellBinding(step, arguments, slots, involved, restriction.nodes)
         self.result, self.assertions = step.outputs.result, step.outputs.assertions
         self.outputs = Outputs(
-            step.outputs.storages, self.cells.index, aliases, rebound.found_among(step.outputs.found)
+            step.outputs.storages, self.cells.index, self.cells.aliases, rebound.found_among(step.outputs.found)
         )
         free = slots.entries | step.inputs.script.passed()
         script = step.inputs.script.relocated(rebound.containers)
         step = dataclasses.replace(step, inputs=dataclasses.replace(step.inputs, script=script))
-        stable = stable_tensors(step, slots, rebound)
-        known = (t for _, t in (*stable, *self.cells.owners) if id(t) in restriction.nodes)
-        self.cells.tell_apart(known, arguments)
         leaf_gradients = observed_leaves(step, slots)
-        observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
+        observations = observe(step, self.cells.owners, slots.stable, leaf_gradients, free, restriction, rebound)
         had = {id(leaf) for leaf, gradient in leaf_gradients if gradient is not None}
         unused = (had | step.reads.cleared) - leaves_of_used_gradients(step, set(involved))
         changed = (effect.tensor for effect in step.effects.gradients)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from operator import is_
+from operator import eq, is_
 from typing import Any
 
 from .._torch.frames import dict_version
@@ -66,7 +66,11 @@ class Column:
             now = kind.read(self.owners, self.keys, arguments)
         except (KeyError, IndexError, ValueError) as error:  # such as a closure variable that was deleted
             return f"{error} is gone"
-        if len(now) != len(self.values) or not all(map(is_, now, self.values)):
+        if kind.same is eq:
+            same = now == self.values
+        else:
+            same = len(now) == len(self.values) and all(map(is_, now, self.values))
+        if not same:
             for observation in self.observations:
                 if (reason := _difference(observation, arguments)) is not None:
                     return reason

@@ -38,13 +38,8 @@ class Inputs:
         """`cells` are the placeholder arrays of the cells that the step reads; `index` is that of the device."""
         inputs, backward = step.inputs, step.backward
         sources: dict[int, InputSource] = {}
-        for kind, arrays in (
-            ("number", inputs.numbers),
-            ("key", inputs.keys),
-            ("upload", inputs.uploaded),
-            ("cotangent", backward.cotangents if backward else ()),
-            ("cell", cells),
-        ):
+        cotangents = backward.cotangents if backward else ()
+        for kind, arrays in {**inputs.placeholders, "cotangent": cotangents, "cell": cells}.items():
             sources.update({id(a): InputSource(kind, i) for i, a in enumerate(arrays)})
         self.shardings = [(sharding_of_array(array), array.ndim) for array in cells]
         self.variables: Sequence[Any] = step.jaxpr.jaxpr.constvars
@@ -56,7 +51,7 @@ class Inputs:
                 "a function with a cache: the value is gone. Keep tensors in variables that the function reaches"
             )
         self.script, self.rng, self.uploads, self.index = inputs.script, inputs.rng, inputs.uploads, index
-        self.numbered, self.keyed = len(inputs.numbers), len(inputs.keys)
+        self.numbered, self.keyed = len(inputs.placeholders["number"]), len(inputs.placeholders["key"])
         self.takes_host = bool(self.script.entries or self.rng or self.uploads)
         self.host_count = bool(self.numbered) + bool(self.keyed) + len(self.uploads)  # operands from the host
         self._words = b""  # the last call's numbers

@@ -43,8 +43,7 @@ from .compiled_step import CompiledStep
 from .guards import runs_late
 from .host_script import PassedNumbers, is_passable
 from .lines import locate, name_of
-from .mesh_state import join_mesh
-from .optimizer_state import OptimizerStateInit, separate_unequal
+from .optimizer_state import OptimizerStateInit, join_mesh, separate_unequal
 from .placed import place, placing_results
 from .sources import content_at, given_attributes, is_plain, plain_key
 from .tracing import trace_step

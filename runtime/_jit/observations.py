@@ -52,7 +52,7 @@ class Kind:
 
     read: Read  # takes owners, keys and the arguments of a call; entries of dicts are read in guards.py
     reason: Reason
-    same: Callable[[Any, Any], bool] = same_value  # of values that are not the same object
+    same: Callable[[Any, Any], bool] = same_value  # of values that are not the same object; `eq` is faster
     spreads: bool = False  # whether an observation is a sequence of values
     counter: Callable[[], int] | None = None  # nothing needs to be read while this count is unchanged
 
@@ -147,18 +147,21 @@ REBOUND, CHOICES = (  # each says itself what changed
     Kind(lambda owners, keys, arguments: [o.difference(arguments) for o in owners], lambda _, old, new, key: new)
     for _ in range(2)
 )
-HOST_TENSOR = Kind(lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written")
+HOST_TENSOR = Kind(
+    lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written", eq
+)
 DATA = Kind(
     _of_each(_data),
     lambda o, old, new, _: f"{o.name} has {_data_reason(old, new)}",
     eq,
     counter=lambda: data_swaps.count,
 )
-REQUIRES_GRAD = Kind(_of_each(attrgetter("requires_grad")), describe_change)
-GRADIENT = Kind(lambda owners, *_: [t.grad is None for t in owners], _gradient_reason)
+REQUIRES_GRAD = Kind(_of_each(attrgetter("requires_grad")), describe_change, eq)
+GRADIENT = Kind(lambda owners, *_: [t.grad is None for t in owners], _gradient_reason, eq)
 HOOKS = Kind(
     lambda owners, *_: [len(tables_of(t)) for t in owners],
     lambda o, *_: f"a hook was registered on {o.name}",
+    eq,
     counter=lambda: tensor_hooks.count,
 )
 ARGUMENT = Kind(lambda owners, keys, arguments: [_of_leaf(arguments[i]) for i in owners], _leaf_reason, eq)

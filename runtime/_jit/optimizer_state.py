@@ -1,17 +1,20 @@
-"""Creates the state that optimizers and scalers make in their first step, before that step is traced.
+"""Prepares the state that a step keeps between calls, so that its first call and all later ones run the same program.
 
-The first step and all later ones then run the same program. State that the step does not use is removed again.
+Before the first step is traced, the state is created that optimizers and scalers make in it; what the step does not use
+is removed again. State is moved to the mesh that a step computes on, and step counts share an array while they are
+equal.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import torch
+from jax.sharding import NamedSharding, PartitionSpec
 
 from ..storage.cell import Cell
 from ..storage.tensors import NAME, cell_of, covers_array
@@ -117,6 +120,26 @@ def _share_equal_counts(graph: StateGraph) -> None:
             lead = first.setdefault((name, cell.index, value.dtype, value.tobytes()), cell)
             if lead.content is not cell.content:
                 cell.take(lead)
+
+
+def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
+    """Replicate unplaced state over the mesh that a run met. Return whether there was any.
+
+    JAX would copy such an array to the mesh in every call; and if the step writes it, the array is on the mesh after
+    the first call, so the second call would have to recompile. Arguments differ between calls and are not moved.
+    """
+    shardings = [cell.aval.sharding for cell in step.inputs.touched]
+    meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
+    if not meshes:
+        return False
+    given = {cell_of(x) for x in arguments if isinstance(x, torch.Tensor) and is_device_tensor(x)}
+    joining = [c for c in step.inputs.touched - given if not c.index and c.aval.sharding is None]
+    replicated = NamedSharding(meshes[0], PartitionSpec())
+    old = {cell: cell.read() for cell in joining}
+    new = {i: jax.device_put(array, replicated) for i, array in {id(array): array for array in old.values()}.items()}
+    for cell, array in old.items():
+        cell.write(new[id(array)])  # cells on one array stay on one
+    return bool(joining)
 
 
 def separate_unequal(step: TracedStep) -> bool:

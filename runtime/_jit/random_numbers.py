@@ -118,14 +118,17 @@ def refuse_host_rng(graph: StateGraph, stream: TracedStream) -> Iterator[None]:
         TraceError: numbers were drawn from one of these generators, or from a global one of Python, numpy or torch, or
             the function seeds. The generators are then restored.
     """
-    generators = [*_GLOBAL, *graph.reached.generators.values()]
-    states = [_state(generator) for _, generator in generators]
+    generators = [
+        (name, generator, *next(_STATES[cls] for cls in type(generator).__mro__ if cls in _STATES))
+        for name, generator in (*_GLOBAL, *graph.reached.generators.values())
+    ]
+    states = [get(generator) for _, generator, get, _ in generators]
     before = [*map(pickle.dumps, states)]
     yield
     changed = []
-    for (name, generator), state, old in zip(generators, states, before, strict=True):
-        if pickle.dumps(_state(generator)) != old:
-            _of_kind(generator)[1](generator, state)
+    for (name, generator, get, put), state, old in zip(generators, states, before, strict=True):
+        if pickle.dumps(get(generator)) != old:
+            put(generator, state)
             changed.append(name)
     draws_of(stream)  # raises first if the function seeds: torch.manual_seed changes the host's generator, too
     if changed:
@@ -135,11 +138,3 @@ def refuse_host_rng(graph: StateGraph, stream: TracedStream) -> Iterator[None]:
             f"{line_naming(graph, name.rpartition('.')[2].rpartition(' ')[2])}, and every call would get the same "
             "ones: draw them on the device, or outside and pass them as a tensor"
         )
-
-
-def _state(generator: Any) -> Any:
-    return _of_kind(generator)[0](generator)
-
-
-def _of_kind(generator: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
-    return next(_STATES[cls] for cls in type(generator).__mro__ if cls in _STATES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +31,9 @@ class TracedInputs:
     cells: dict[Cell, jax.Array]
     touched: frozenset[Cell]  # cells that the run read or wrote
     script: HostScript  # what each call does on the host: read numbers, and call schedulers
-    numbers: tuple[jax.Array, ...]
     rng: RngInputs  # the keys that each call draws
-    keys: tuple[jax.Array, ...]
     uploads: tuple[HostInput, ...]  # host tensors
-    uploaded: tuple[jax.Array, ...]
+    placeholders: dict[str, Sequence[jax.Array]]  # of the numbers, keys and uploads
     host_tensors: tuple[torch.Tensor, ...]  # all host tensors that the run could read
 
 
