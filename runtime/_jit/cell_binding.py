@@ -82,12 +82,6 @@ class Slots:
         if self.of_cells.setdefault(cell, slot) is not slot:
             self.sharing.append((slot, cell))
 
-    def keep(self, tensor: torch.Tensor) -> None:
-        """Mark the cell of a tensor as fixed: a place that holds the tensor must keep this cell."""
-        slot = self.of_cells.pop(cell_of(tensor), None)
-        if slot is not None:
-            self.sharing.append((slot, cell_of(tensor)))
-
 
 def find_slots(
     step: TracedStep, involved: Container[Cell], leaves: set[int], restriction: Restriction, rebound: ReboundState
@@ -122,8 +116,9 @@ def find_slots(
     staying = {id(t) for t in step.state.staying(slots.entries)} - rebound.tensors.keys()
     for i, (path, tensor) in step.state.reached.tensors.items():
         if i in staying and is_device_tensor(tensor):
-            if i not in data:
-                slots.keep(tensor)
+            cell = cell_of(tensor)
+            if i not in data and cell in slots.of_cells:  # a place that holds the tensor must keep the tensor's cell
+                slots.sharing.append((slots.of_cells.pop(cell), cell))
             if i not in slots.of_tensors:
                 slots.stable.append((path, tensor))
     return slots

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import types
 from collections.abc import Iterator, MutableMapping
 from contextvars import ContextVar
@@ -14,6 +15,7 @@ class ClassAttributes(MutableMapping[str, Any]):
     def __init__(self, owner: type) -> None:
         self.owner = owner
         self.attributes = vars(owner)  # a live view
+        (self.dict,) = gc.get_referents(self.attributes)  # behind the view: it has a version; it is only read
 
     def __getitem__(self, name: str) -> Any:
         return self.attributes[name]

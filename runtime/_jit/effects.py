@@ -142,7 +142,8 @@ def describe_effects(
             "an in-place operation within a compiled function gives a history to a tensor that was made outside, which "
             "later calls could not do again. Write to a clone of it, and return that"
         )
-    entries = _describe_entries(describer, changes, recomputed, state.scripted())
+    scripted = {id(s.container) for s in state.snapshots if s.kind == "script"}
+    entries = _describe_entries(describer, changes, recomputed, scripted)
     changed = [t for t, gradient in before.gradients if t.grad is not gradient]
     gradients = of_tensors((t, None if t.grad is None else describer.describe(t.grad)) for t in changed)
     moved = []

@@ -9,7 +9,6 @@ a user's `autograd.Function` reads in Python has a guard of its own, which is ch
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from operator import eq, is_
@@ -156,9 +155,7 @@ def late_reads(step: TracedStep, observations: Sequence[Observation]) -> Callabl
     keys: dict[int, Any] = {}
     for snapshot in graph.snapshots:
         container = snapshot.container
-        if isinstance(container, ClassAttributes):
-            (container,) = gc.get_referents(container.attributes)
-        keys[id(container)] = snapshot.keys
+        keys[id(container.dict if isinstance(container, ClassAttributes) else container)] = snapshot.keys
     changed = {source.entry for source, *_ in step.effects.entries}
     owners = {owner for owner, _ in changed}
 

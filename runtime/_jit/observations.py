@@ -7,7 +7,6 @@ alone, so exactly what is observed here is guarded.
 from __future__ import annotations
 
 import functools
-import gc
 import inspect
 import io
 import types
@@ -323,9 +322,7 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
     if whole:
         return [Observation(ELEMENTS, elements, None, (*content.values(),), name)]
     if isinstance(container, ClassAttributes):
-        # The dict behind the proxy, because a dict has a version. It is only read.
-        (attributes,) = gc.get_referents(container.attributes)
-        observations = [Observation(ENTRY, attributes, key, content[key], name) for key in keys]
-        return [*observations, Observation(ENTRY, attributes, SIZE, len(attributes), name)]
+        observations = [Observation(ENTRY, container.dict, key, content[key], name) for key in keys]
+        return [*observations, Observation(ENTRY, container.dict, SIZE, len(container), name)]
     found = (*((key, content[key]) for key in keys), *((key, MISSING) for key in entries.absent))
     return [Observation(ITEM, container, key, value, name) for key, value in found]

@@ -78,10 +78,6 @@ class ReboundState:
             described.value = None
         return pairs
 
-    def forget(self) -> None:
-        """Drop the references to the tensors of the run."""
-        self.tensors.clear()
-
     def difference(self, arguments: Sequence[Any]) -> str:
         """How the rebound state of a call differs from that of the run; empty if it matches."""
         seen: Numbers = {}

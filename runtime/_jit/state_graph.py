@@ -220,10 +220,6 @@ class StateGraph:
                     elsewhere[id(value)] = elsewhere.get(id(value), False) or (container, key) not in changed
         yield from (t for i, (_, t) in self.reached.tensors.items() if elsewhere.get(i, True))
 
-    def scripted(self) -> set[int]:
-        """The ids of the containers of schedulers and scalers."""
-        return {id(s.container) for s in self.snapshots if s.kind == "script"}
-
     def restore(self) -> None:
         """Restore the content of every container, and clear caches that the run filled."""
         for cache in self.reached.caches.values():
