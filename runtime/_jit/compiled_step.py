@@ -101,6 +101,7 @@ class CompiledStep:
         read = sorted(group[0] for group in groups.values())
         self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read], self.cells.index)
         self._has_effects, self._gives_numbers = bool(step.effects), step.inputs.script.choices.given
+        self._marks = any(self.effects.written) or bool(self.effects.flags)
         differentiable = step.backward is not None and not step.backward.failure
         # From JAX 0.12 on, a jaxpr holds the values of its constants itself, among them the arguments of this call.
         jaxpr = step.jaxpr.replace(jaxpr=step.jaxpr.jaxpr, consts=[None] * len(step.jaxpr.consts)).jaxpr
@@ -159,7 +160,8 @@ class CompiledStep:
         builder.numbers = numbers
         if self.assertions:
             record_assertions(next(rest), self.assertions)
-        self.effects.mark(arguments)
+        if self._marks:
+            self.effects.mark(arguments)
         if self.backward is not None:
             self.backward.attach(builder, arguments, cells, host, arrays, rest)
         if self._has_effects:

@@ -18,7 +18,7 @@ from .._torch.frames import dict_version
 from ..errors import TraceError
 from .container_adapters import ClassAttributes
 from .libraries import LibraryEntries, is_own, module_of
-from .observations import ENTRY, KINDS, NAMESPACE, SIZE, Kind, Observation, describe_change
+from .observations import ATTRIBUTE, ENTRY, KINDS, NAMESPACE, SIZE, Kind, Observation, describe_change
 from .sources import MISSING, same_value
 from .state_graph import StateGraph
 from .traced_step import TracedStep
@@ -162,7 +162,7 @@ def late_reads(step: TracedStep, observations: Sequence[Observation]) -> Callabl
     def counts(o: Observation) -> bool:
         if id(o.owner) not in keys or (id(o.owner), o.key) in changed:
             return False
-        if o.key is None or o.key is SIZE:
+        if o.key is None or o.key is SIZE or o.kind is ATTRIBUTE:
             return id(o.owner) not in owners
         named = keys[id(o.owner)]
         return named is None or o.key in named

@@ -127,7 +127,6 @@ def _of_each(get: Callable[[Any], Any]) -> Read:
 SETTING = Kind(_of_each(call), describe_change)
 TYPE = Kind(_of_each(type), lambda o, *_: f"{o.name} is of another class")
 ATTRIBUTE = Kind(lambda owners, keys, _: [*map(getattr, owners, keys)], describe_change)
-VARIABLE = Kind(_of_each(attrgetter("cell_contents")), describe_change)
 EMPTY = Kind(
     lambda owners, *_: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
@@ -166,7 +165,7 @@ HOOKS = Kind(
 ARGUMENT = Kind(lambda owners, keys, arguments: [_of_leaf(arguments[i]) for i in owners], _leaf_reason, eq)
 # In order of comparison, after those of dicts.
 KINDS = (
-    *(SETTING, TYPE, ATTRIBUTE, VARIABLE, EMPTY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND),
+    *(SETTING, TYPE, ATTRIBUTE, EMPTY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND),
     *(CHOICES, HOST_TENSOR, DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT),
 )
 # Attributes of objects in C that their `__dict__` lacks, and those of functions and classes that matter if code names
@@ -307,7 +306,7 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
     counted = content if entries.keys is None else entries.keys
     keys = [k for k in counted if k in content and (id(container), k) not in free] if content else []
     if isinstance(container, types.CellType):
-        return [Observation(VARIABLE, container, None, content[key], name) for key in keys]
+        return [Observation(ATTRIBUTE, container, "cell_contents", content[key], name) for key in keys]
     elements = container if methods_of(container) is type(container) else BuiltinElements(container)
     if whole and not content:
         return [Observation(EMPTY, elements, None, (), name)]
