@@ -64,13 +64,16 @@ class ObjectPattern:
 
     def difference(self, value: Any, seen: Numbers) -> str:
         """How a value differs from the pattern; empty if it matches."""
-        known, tensor = id(value) in seen, issubclass(self.cls, torch.Tensor)
+        known = id(value) in seen
         if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
-            other = "not a tensor like the one that it was" if tensor else "of another class, or another one"
-            return f"{self.path} is {other}"
+            tensor = issubclass(self.cls, torch.Tensor)
+            return f"{self.path} is " + (
+                "not a tensor like the one that it was" if tensor else "of another class, or another one"
+            )
         if known:
             return ""
         if (option := option_of(value)) is not self.option and option != self.option:
+            tensor = issubclass(self.cls, torch.Tensor)
             what = "has another history, hooks or a gradient" if tensor else "is bounded otherwise, or has another"
             return f"{self.path} {what}" + " default_factory" * (not tensor)
         for slots, attributes, whole in self.attributes:
