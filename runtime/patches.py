@@ -6,7 +6,7 @@ import functools
 import importlib
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pkgutil import resolve_name
 from typing import Any
 
@@ -78,10 +78,14 @@ def delegate(owner: str, names: str, module: str) -> None:
         wrap(f"{owner}.{name}", functools.partial(make, name))
 
 
-@contextmanager
-def temporarily(path: str, new: Any) -> Iterator[None]:
+def temporarily(path: str, new: Any) -> AbstractContextManager[None]:
     """Replace or add an attribute of the table within a context, then restore it."""
-    owner, name = owner_of(path)
+    return within(*owner_of(path), new)
+
+
+@contextmanager
+def within(owner: Any, name: str, new: Any) -> Iterator[None]:
+    """Replace or add an attribute within a context, then restore it."""
     own = vars(owner).get(name, _ABSENT)
     setattr(owner, name, new)
     try:
@@ -98,8 +102,12 @@ def replaced() -> dict[str, Any]:
     return dict(_made)
 
 
-def check_object(value: Any, name: str) -> None:
-    """Raise LookupError if an attribute of a torch object, to be replaced while tracing, is not in the table."""
+def of_object(value: Any, name: str, new: Any) -> AbstractContextManager[None]:
+    """The same for an attribute of a torch object.
+
+    Raises:
+        LookupError: the table does not list it.
+    """
     from .changes import PATCHES
 
     classes = {f"{c.__module__}.{c.__qualname__}" for c in type(value).__mro__}
@@ -107,7 +115,7 @@ def check_object(value: Any, name: str) -> None:
         if row.of == "its objects" and name in row.names.split():
             cls = resolve_name(row.owner)
             if f"{cls.__module__}.{cls.__qualname__}" in classes:
-                return
+                return within(value, name, new)
     raise LookupError(f"{name} of a {type(value).__name__} is replaced, but tenax.changes.PATCHES has no row for it")
 
 

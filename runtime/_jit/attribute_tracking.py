@@ -12,7 +12,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -62,33 +62,22 @@ class AttributeReads:
     @contextmanager
     def attached(self, gradients: bool = True) -> Iterator[None]:
         """Record while the function is traced; reads of gradients only if `gradients` is True."""
-        gradient = patches.temporarily("torch.Tensor.grad", self._gradient()) if gradients else nullcontext()
-        with gradient, patches.temporarily("torch.Tensor.__getattr__", self._recording_misses()):
-            yield from self._recorded()
-
-    def _recorded(self) -> Iterator[None]:
-        """Patch the classes of the objects so that they record attribute reads and writes."""
-        replaced: list[tuple[type, str, Any]] = []
+        # Those of a subclass are looked up before those of its base are replaced.
         methods = {cls: (cls.__getattribute__, cls.__setattr__) for cls in map(type, self._objects)}
-        try:
+        with ExitStack() as undo:
+            if gradients:
+                undo.enter_context(patches.temporarily("torch.Tensor.grad", self._gradient()))
+            undo.enter_context(patches.temporarily("torch.Tensor.__getattr__", self._recording_misses()))
             for cls, (read, write) in methods.items():
-                own = {name: vars(cls).get(name) for name in ("__getattribute__", "__setattr__")}
                 try:
-                    cls.__getattribute__ = self._recording(read)  # type: ignore[method-assign]
+                    undo.enter_context(patches.within(cls, "__getattribute__", self._recording(read)))
                 except (TypeError, AttributeError):  # a class that cannot be changed: all attributes count as read
                     for o in self._objects:
                         if type(o) is cls:
                             self._names.pop(id(o), None)
                 else:
-                    cls.__setattr__ = self._recording_writes(write)  # type: ignore[method-assign]
-                    replaced += [(cls, name, method) for name, method in own.items()]
+                    undo.enter_context(patches.within(cls, "__setattr__", self._recording_writes(write)))
             yield
-        finally:
-            for cls, name, method in replaced:
-                if method is None:
-                    delattr(cls, name)
-                else:
-                    setattr(cls, name, method)
 
     def _recording_misses(self) -> Callable[[torch.Tensor, str], Any]:
         missed = self.missed

@@ -21,13 +21,13 @@ from ..trace.tracing import Trace
 from ..trace.transfer import read
 from .attribute_tracking import AttributeReads
 from .autograd_graph import GraphLeaves, accumulated_gradients, graph_leaves, requiring_gradients, unfilled_outputs
-from .effects import Effects
+from .effects import Effects, EntryEffect
 from .outputs import OutputDescriber
 from .partition import mark_boundary
 from .sources import MISSING, SEQUENCES, Source, content_at, elements_of, is_plain
 from .state_graph import StateGraph
 from .tensor_hooks import unhooked
-from .traced_step import BackwardEffect, TracedBackward
+from .traced_step import TracedBackward
 from .wrappers import is_wrapper
 
 Contents = list[tuple[Source, list[Any]]]  # the leaves of the values of entries
@@ -58,7 +58,8 @@ def trace_backward(
     """
     before = state.moment()
     forward = {cell: cell.content for cell in (*trace.lifted, *trace.written)}
-    kept = [(source, pytree.tree_leaves(content_at(source))) for source, _ in effects.entries if source.key is not None]
+    entries = [source for source, *_ in effects.entries if source.key is not None]
+    kept = [(source, pytree.tree_leaves(content_at(source))) for source in entries]
     checked = len(trace.conditions)
     with reads.attached(gradients=False):
         backward = _BackwardTracer(describer, gradients, arguments, index)
@@ -161,7 +162,7 @@ def _givers(leaf: torch.Tensor, graphs: Sequence[GraphLeaves], nested: bool) -> 
 
 def _describe_changes(
     describer: OutputDescriber, state: StateGraph, before: Any, kept: Contents
-) -> tuple[BackwardEffect, ...]:
+) -> tuple[EntryEffect, ...]:
     """Describe what hooks and Python autograd functions changed in the backward pass.
 
     Args:
@@ -179,19 +180,19 @@ def _describe_changes(
             )
             sequences[id(source.container)] = source._replace(key=None), [*content.values()]
         else:
-            changed[id(source.container), source.key] = source, old, new
+            changed[source.entry] = source, old, new
     for source, leaves in kept:
         value = content_at(source)
         now = pytree.tree_leaves(value)
         if len(now) != len(leaves) or not all(map(operator.is_, leaves, now)):
-            changed.setdefault((id(source.container), source.key), (source, leaves, value))
+            changed.setdefault(source.entry, (source, leaves, value))
     effects = []
     for source, old, new in changed.values():
         described = None if new is MISSING else describer.describe(new)
-        effects.append(BackwardEffect(source, described, number=is_plain(old) or is_plain(new), old=old))
+        effects.append(EntryEffect(source, described, number=is_plain(old) or is_plain(new), old=old))
     for source, elements in sequences.values():
         now = [*elements_of(source.container)]
         grew = len(now) >= len(elements) and all(map(operator.is_, elements, now))
         described = describer.describe(now[len(elements) :] if grew else now)
-        effects.append(BackwardEffect(source, described, appended=grew))
+        effects.append(EntryEffect(source, described, appended=grew))
     return tuple(effects)

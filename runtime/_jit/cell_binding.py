@@ -15,11 +15,10 @@ from ..storage.avals import Aval
 from ..storage.cell import Cell
 from ..storage.spec import TensorSpec
 from ..storage.tensors import cell_of, covers_array
-from .host_script import EntryId
 from .outputs import AliasOfInput, is_device_tensor
 from .rebound_state import ReboundState
 from .restriction import Restriction
-from .sources import Fetch, TensorSource, fetch_entry, tensor_at
+from .sources import EntryId, Fetch, TensorSource, fetch_entry, tensor_at
 from .traced_step import TracedStep
 from .wrappers import part_at, parts_of, wrapping
 
@@ -69,6 +68,8 @@ class Slots:
     sharing: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # their tensors must keep sharing a cell
     entries: set[EntryId] = field(default_factory=set)  # the entries of containers among these places
     read: list[tuple[RebindSlot, Cell]] = field(default_factory=list)  # the run read their tensors, maybe not the data
+    # The device tensors that the run could read and that are the same in every call, with their paths.
+    stable: list[tuple[str, torch.Tensor]] = field(default_factory=list)
 
     def add(self, path: str, fetch: Fetch, tensor: torch.Tensor, read: bool) -> None:
         """Add the place of a tensor."""
@@ -81,12 +82,6 @@ class Slots:
         if self.of_cells.setdefault(cell, slot) is not slot:
             self.sharing.append((slot, cell))
 
-    def keep(self, tensor: torch.Tensor) -> None:
-        """Mark the cell of a tensor as fixed: a place that holds the tensor must keep this cell."""
-        slot = self.of_cells.pop(cell_of(tensor), None)
-        if slot is not None:
-            self.sharing.append((slot, cell_of(tensor)))
-
 
 def find_slots(
     step: TracedStep, involved: Container[Cell], leaves: set[int], restriction: Restriction, rebound: ReboundState
@@ -97,18 +92,18 @@ def find_slots(
     for path, fetch, held in rebound.tensors.values():
         slots.add(path, fetch, held, read=True)
     # A tensor that another place holds too is found there, so it cannot be replaced by another one here.
-    changed = {(id(source.container), source.key) for source, _ in effects.entries} | slots.entries
+    changed = {source.entry for source, *_ in effects.entries} | slots.entries
     staying = {id(t) for t in step.state.staying(changed)} - rebound.tensors.keys()
-    for source, _ in effects.entries:
+    for source, *_ in effects.entries:
         old = step.state.before(source)
         written = is_device_tensor(old) and not restriction.observes(source)  # but not read
         if written and id(old) not in leaves and id(old) not in staying:
-            slots.entries.add((id(source.container), source.key))
+            slots.entries.add(source.entry)
             slots.add(source.path, fetch_entry(source), old, read=False)
     for late in step.backward.effects if step.backward else ():
         tensors = pytree.tree_leaves(step.state.before(late.source))
         if all(is_device_tensor(x) and cell_of(x) not in step.inputs.cells for x in tensors):  # forward never read them
-            slots.entries.add((id(late.source.container), late.source.key))
+            slots.entries.add(late.source.entry)
     for tensor, _ in effects.data:
         slots.add("a tensor whose .data is set", partial(tensor_at, tensor), tensor_at(tensor, arguments), True)
     numbers = {id(x): i for i, x in enumerate(arguments)}
@@ -118,9 +113,14 @@ def find_slots(
                 fetch = _fetch_gradient(numbers.get(id(leaf), leaf), path, wrapping(gradient))
                 slots.add("a gradient", fetch, part, False)
     data = {id(tensor_at(tensor, arguments)) for tensor, _ in effects.data}
-    for tensor in step.state.staying(slots.entries):
-        if is_device_tensor(tensor) and id(tensor) not in data and id(tensor) not in rebound.tensors:
-            slots.keep(tensor)
+    staying = {id(t) for t in step.state.staying(slots.entries)} - rebound.tensors.keys()
+    for i, (path, tensor) in step.state.reached.tensors.items():
+        if i in staying and is_device_tensor(tensor):
+            cell = cell_of(tensor)
+            if i not in data and cell in slots.of_cells:  # a place that holds the tensor must keep the tensor's cell
+                slots.sharing.append((slots.of_cells.pop(cell), cell))
+            if i not in slots.of_tensors:
+                slots.stable.append((path, tensor))
     return slots
 
 
@@ -151,32 +151,28 @@ def observed_leaves(step: TracedStep, slots: Slots) -> list[tuple[torch.Tensor, 
     ]
 
 
-def stable_tensors(step: TracedStep, slots: Slots, rebound: ReboundState) -> list[tuple[str, torch.Tensor]]:
-    """The device tensors that the run could read and that are the same in every call, with their paths."""
-    staying = {id(t) for t in step.state.staying(slots.entries)} - rebound.tensors.keys()
-    return [
-        (path, t)
-        for i, (path, t) in step.state.reached.tensors.items()
-        if i in staying and i not in slots.of_tensors and is_device_tensor(t)
-    ]
-
-
 class CellBinding:
     """The cells of a run in order, and how a call finds each: through a tensor that is the same in every call, a slot,
     or an argument; any other is held weakly and must still be alive."""
 
-    def __init__(self, step: TracedStep, arguments: Sequence[Any], slots: Slots, involved: Iterable[Cell]) -> None:
+    def __init__(
+        self,
+        step: TracedStep,
+        arguments: Sequence[Any],
+        slots: Slots,
+        involved: Iterable[Cell],
+        visited: Container[int],
+    ) -> None:
         """
         Args:
             step: the run.
             arguments: the leaves of the arguments of the traced call.
             slots: the places whose tensors change between calls.
             involved: the cells that the run read or wrote, or of which its results are views.
+            visited: the ids of the objects that the run read.
         """
-        numbers: dict[Cell, int] = {}
-        for i, leaf in enumerate(arguments):
-            if is_device_tensor(leaf):
-                numbers.setdefault(cell_of(leaf), i)
+        # The first argument on each cell.
+        numbers = {cell_of(x): i for i, x in reversed([*enumerate(arguments)]) if is_device_tensor(x)}
         owners = {cell_of(t): (path, t) for path, t in step.state.reached.tensors.values() if is_device_tensor(t)}
         kinds: tuple[list[Cell], ...] = ([], [], [], [])
         for cell in involved:
@@ -200,15 +196,16 @@ class CellBinding:
             if c in place and c not in given
         ]
         self._fixed_set = set(self.fixed)
-        self.apart: frozenset[int] = frozenset()  # the ids of tensors that no argument may be
-        self._same: list[tuple[int, torch.Tensor]] = []  # arguments that are also reached in another way
-
-    def tell_apart(self, tensors: Iterable[torch.Tensor], arguments: Sequence[Any]) -> None:
-        """Require each argument to be the same one of `tensors` in every call, or none of them, as in `x is self.last`.
-        The tensors must outlive this object."""
-        by_id = {id(t): t for t in tensors}
-        self._same = [(i, by_id[id(x)]) for i, x in enumerate(arguments) if id(x) in by_id]
-        self.apart = frozenset(by_id) - {id(t) for _, t in self._same}
+        # An argument is the same one of these tensors in every call, or none of them, as in `x is self.last`.
+        known = {id(t): t for _, t in (*slots.stable, *self.owners) if id(t) in visited}
+        self._same = [(i, known[id(x)]) for i, x in enumerate(arguments) if id(x) in known]
+        self.apart = frozenset(known) - {id(t) for _, t in self._same}  # the ids of tensors that no argument may be
+        # The results and effects on outside storages that differ between calls, and what fetches a tensor on these.
+        positions = {cell: numbers[cell] for cell in given}
+        pairs = [(alias, _source_of(alias, slots, positions)) for alias in step.outputs.aliases]
+        self.aliases = [(alias, fetch) for alias, fetch in pairs if fetch is not None]
+        for alias, _ in self.aliases:
+            alias.like = None  # it would keep the array of the first call alive
 
     def find(self, arguments: list[Any]) -> list[Cell] | str:
         """The cells of a call for which the guard holds, or the reason why the step does not match it."""
@@ -249,23 +246,6 @@ class CellBinding:
         return cells
 
 
-def alias_sources(
-    step: TracedStep, slots: Slots, cells: CellBinding, arguments: Sequence[Any]
-) -> list[tuple[AliasOfInput, Fetch]]:
-    """The results and effects on outside storages that differ between calls, each with a function that fetches a tensor
-    on the storage. `cells` are those of the run, `arguments` the leaves of the traced call."""
-    numbers: dict[Cell, int] = {}
-    for i, leaf in enumerate(arguments):
-        if is_device_tensor(leaf):
-            numbers.setdefault(cell_of(leaf), i)
-    given = {cell: i for cell, i in numbers.items() if i in cells.given}
-    pairs = [(alias, _source_of(alias, slots, given)) for alias in step.outputs.aliases]
-    sources = [(alias, fetch) for alias, fetch in pairs if fetch is not None]
-    for alias, _ in sources:
-        alias.like = None  # it would keep the array of the first call alive
-    return sources
-
-
 def _source_of(alias: AliasOfInput, slots: Slots, given: dict[Cell, int]) -> Fetch | None:
     """The function that fetches, in each call, a tensor on the alias's storage; None if its cell is always the same."""
     assert alias.like is not None
@@ -282,7 +262,7 @@ def involved_cells(step: TracedStep) -> list[Cell]:
     """The cells that the run read or wrote, or of which its results are views, in a fixed order."""
     used = {id(c) for c in step.jaxpr.consts}
     cells = [cell for cell, array in step.inputs.cells.items() if id(array) in used]
-    cells += [written.cell for written in step.outputs.written]
+    cells += [cell for cell, _ in step.outputs.written]
     cells += [cell for cell, _ in step.outputs.followers]
     cells += step.backward.written if step.backward else ()
     cells += [cell_of(alias.like) for alias in step.outputs.aliases if alias.like is not None]

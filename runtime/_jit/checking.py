@@ -59,10 +59,7 @@ class RunState:
     def __init__(self, function: Any, leaves: Sequence[Any]) -> None:
         self.graph = reach_call(function, leaves)
         tensors = {id(t): t for _, t in _tensors(self.graph, leaves)}.values()
-        self.tensors = [
-            TensorState(t, t.detach(), TensorSpec.of(t), t.requires_grad, t.grad if t.is_leaf else None)
-            for t in tensors
-        ]
+        self.tensors = [*map(TensorState.of, tensors)]
         gradients = [state.gradient for state in self.tensors if state.gradient is not None]
         cells = {cell_of(t) for t in (*tensors, *filter(is_device_tensor, gradients))}
         # Holding the arrays here keeps them from being donated.

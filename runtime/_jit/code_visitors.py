@@ -1,23 +1,24 @@
-"""Visitors of functions, classes and Python modules in a state graph; they follow the names that code uses."""
+"""Visitors of functions, classes and Python modules in a state graph; they follow the names in the bytecode of
+functions (globals, attributes, modules), which are all that the code can read or write.
+"""
 
 from __future__ import annotations
 
 import builtins
+import dis
 import enum
 import functools
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from .bytecode_names import EVALUATORS, Names, names_of
-from .function_caches import CachedFunction, FunctionCache, cached_results, is_unbounded, table_of
-from .libraries import is_own, may_hold_state, module_of
-from .library_namespaces import replacements
+from .libraries import is_own, may_hold_state, module_of, replacements
 from .settings import flag_of
 from .snapshots import StateSnapshot
 from .sources import MISSING, entry_path, text_of
 from .state_graph import Edge, StateGraph, StateNode
+from .state_in_c import CachedFunction, FunctionCache, cached_results, is_unbounded, table_of
 
 # Class members that are not data.
 _METHODS = (
@@ -27,6 +28,58 @@ _METHODS = (
 _IMPORTERS = {"modules", "import_module", "__import__"}
 _BY_COMPUTED_NAME = {"getattr", "vars", "__dict__", "attrgetter"}
 _CALLED_BY_NAME = {"forward", "backward", "setup_context", "vmap", "jvp"}  # methods that torch calls itself
+_CALLS = ("PRECALL", "CALL")  # after `type` as the last argument, as in `isinstance(x, type)`
+_EVALUATORS = {"eval", "exec"}  # run the code in a string
+
+
+class Names(NamedTuple):
+    """The names in the bytecode of a function and of its inner functions, in order."""
+
+    globals: tuple[str, ...]
+    attributes: tuple[str, ...]  # and strings that are identifiers, for `getattr`
+    stored: tuple[str, ...]  # attributes that are set
+    imported: tuple[str, ...]  # modules
+    typed: tuple[str, ...]  # what the code may pass to `type`, except for the object of a method and its class
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def names_of(code: types.CodeType) -> Names:
+    """The names in a code object."""
+    scope: dict[str, None] = {}
+    attributes: dict[str, None] = dict.fromkeys(code.co_names)
+    stored: dict[str, None] = {}
+    imported: dict[str, None] = {}
+    typed: dict[str, None] = {}
+    steps = [*dis.get_instructions(code)]
+    for step, following in zip(steps, steps[1:] + steps[-1:], strict=True):
+        if step.opname.endswith(("_GLOBAL", "_NAME")):
+            if step.argval.startswith("@"):  # added by pytest's rewriting of asserts
+                continue
+            (imported if step.opname == "IMPORT_NAME" else scope)[step.argval] = None
+            if step.argval == "type" and following.opname not in _CALLS and following.argval not in ("self", "cls"):
+                typed[following.argrepr] = None
+        elif step.opname == "STORE_ATTR":
+            stored[step.argval] = None
+        elif step.opname == "MATCH_CLASS":
+            attributes["__match_args__"] = None
+    constants = [*code.co_consts]
+    if not _EVALUATORS.isdisjoint(scope):
+        constants += filter(None, map(_compiled, constants))
+    for constant in constants:
+        if isinstance(constant, str) and all(map(str.isidentifier, constant.split("."))):  # module names have dots
+            attributes[constant] = None
+        elif isinstance(constant, types.CodeType):
+            for own, inner in zip((scope, attributes, stored, imported, typed), names_of(constant), strict=True):
+                own.update(dict.fromkeys(inner))
+    return Names(*map(tuple, (scope, attributes, stored, imported, typed)))
+
+
+def _compiled(source: Any) -> types.CodeType | None:
+    """The code of a string that `eval` may run; None if it is no Python."""
+    try:
+        return compile(source, "<string>", "exec") if isinstance(source, str) else None
+    except (SyntaxError, ValueError):
+        return None
 
 
 def visit_function(graph: StateGraph, node: StateNode) -> None:
@@ -47,7 +100,7 @@ def visit_function(graph: StateGraph, node: StateNode) -> None:
         node.edges.append((None, None, function.__name__, vars(function)))
     scope = function.__globals__
     words = [w for w in names.attributes if w in scope] if "globals" in names.globals else []
-    if not EVALUATORS.isdisjoint(names.globals):
+    if not _EVALUATORS.isdisjoint(names.globals):
         words += [name for name, value in scope.items() if _is_variable(value) and not name.startswith("__")]
     _follow_names(graph, node, "", scope, [*dict.fromkeys((*names.globals, *words))])
     _follow_names(graph, node, "builtins", vars(builtins), [n for n in names.globals if n not in scope])

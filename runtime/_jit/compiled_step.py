@@ -11,44 +11,32 @@ from collections.abc import Container, Sequence
 from itertools import islice
 from typing import Any
 
-import jax
 import torch
 from jax.extend.core import Jaxpr
 
 from ..dispatch.aot_call import AotCall
-from ..dispatch.donation import donating, repeat_until_done
 from ..storage.cell import Cell
 from ..storage.tensors import cell_of
 from ..trace.async_errors import raise_failed_assertions, record_assertions
-from .autograd_function import attach
 from .backward import Backward
-from .call_outputs import Outputs
 from .cell_arrays import CellArrays
 from .cell_binding import (
     CellBinding,
-    alias_sources,
     changed_tensors,
     find_slots,
     involved_cells,
     leaves_of_used_gradients,
     observed_leaves,
-    stable_tensors,
 )
-from .donation import Donation
 from .executables import Executables
-from .guards import Guard
-from .host_operands import HostOperands
+from .guards import Guard, late_reads
 from .inputs import Inputs
-from .late_effects import LateEffects
-from .late_reads import late_reads
 from .observations import observe
-from .outputs import NewTensor
-from .rebound_state import ReboundState
+from .output_builder import Outputs
+from .rebound_state import rebound_state
 from .restriction import Restriction
-from .sources import TensorSource, given_attributes, is_told_by_key, tensor_at
+from .sources import given_attributes, is_told_by_key, tensor_at
 from .traced_step import TracedStep
-from .wrappers import is_wrapper
-from .writes import Writes
 
 
 class CompiledStep:
@@ -73,20 +61,20 @@ class CompiledStep:
         """
         involved = involved_cells(step)
         restriction, leaves = Restriction(step), changed_tensors(step, set(involved))
-        rebound = ReboundState(step, arguments, varying, restriction, leaves)
+        rebound = rebound_state(step, arguments, varying, restriction, leaves)
         self.effects = step.effects.relocated(rebound.containers)
         self.rebound_numbers = rebound.numbers(step.state)
         slots = find_slots(step, set(involved), leaves, restriction, rebound)
-        self.cells = CellBinding(step, arguments, slots, involved)
-        aliases = alias_sources(step, slots, self.cells, arguments)
-        self.outputs = Outputs(step.outputs, aliases, rebound.found_among(step.outputs.found), self.cells.index)
+        self.cells = CellBinding(step, arguments, slots, involved, restriction.nodes)
+        self.result, self.assertions = step.outputs.result, step.outputs.assertions
+        self.outputs = Outputs(
+            step.outputs.storages, self.cells.index, self.cells.aliases, rebound.found_among(step.outputs.found)
+        )
         free = slots.entries | step.inputs.script.passed()
-        step = dataclasses.replace(step, inputs=step.inputs.relocated(rebound.containers))
-        stable = stable_tensors(step, slots, rebound)
-        known = (t for _, t in (*stable, *self.cells.owners) if id(t) in restriction.nodes)
-        self.cells.tell_apart(known, arguments)
+        script = step.inputs.script.relocated(rebound.containers)
+        step = dataclasses.replace(step, inputs=dataclasses.replace(step.inputs, script=script))
         leaf_gradients = observed_leaves(step, slots)
-        observations = observe(step, self.cells.owners, stable, leaf_gradients, free, restriction, rebound)
+        observations = observe(step, self.cells.owners, slots.stable, leaf_gradients, free, restriction, rebound)
         had = {id(leaf) for leaf, gradient in leaf_gradients if gradient is not None}
         unused = (had | step.reads.cleared) - leaves_of_used_gradients(step, set(involved))
         changed = (effect.tensor for effect in step.effects.gradients)
@@ -111,51 +99,30 @@ class CompiledStep:
                 groups.setdefault(id(array), []).append(place[cell])
         self.sharing += [group for group in groups.values() if len(group) > 1]
         read = sorted(group[0] for group in groups.values())
-        self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read])
-        self.host = HostOperands(step.inputs, self.cells.index)
-        self._takes_host, self._has_effects = bool(self.host), bool(step.effects)
-        self._gives_numbers = step.inputs.script.choices.given
-        self.writes = self._writes(step, place)
+        self.inputs = Inputs(step, [step.inputs.cells[cells[i]] for i in read], self.cells.index)
+        self._has_effects, self._gives_numbers = bool(step.effects), step.inputs.script.choices.given
+        self._marks = any(self.effects.written) or bool(self.effects.flags)
         differentiable = step.backward is not None and not step.backward.failure
         # From JAX 0.12 on, a jaxpr holds the values of its constants itself, among them the arguments of this call.
         jaxpr = step.jaxpr.replace(jaxpr=step.jaxpr.jaxpr, consts=[None] * len(step.jaxpr.consts)).jaxpr
         self.executables = Executables(jaxpr, self.inputs, step.outputs.count, differentiable)
-        overwritten = set(self.writes.places).difference(read[i] for i in self.executables.saved)
-        overwritten.difference_update(group[0] for group in self.sharing)  # each cell holds it
-        self.donation = Donation([i for i, p in enumerate(read) if p in overwritten], read)
-        order = self.writes.arrange(self.donation.cells)
-        self.arrays = CellArrays(read, self.writes.places, len(self.cells.owners), len(cells))
+        written, followers = step.outputs.written, step.outputs.followers
+        self.arrays = CellArrays(
+            read,
+            [place[cell] for cell, _ in written],
+            [(place[cell], place[lead]) for cell, lead in followers],
+            held={*(read[i] for i in self.executables.saved), *(group[0] for group in self.sharing)},
+            resizes=any(cell.aval is not aval for cell, aval in written),
+            fixed=len(self.cells.owners),
+            cells=len(cells),
+        )
         others = [other.executables for other in earlier]
-        self.executables.compile(len(read), self.donation.numbers, len(self.host), order, others)
-        self.backward = self._backward(step, place)
-        if self.backward is not None:
-            self.backward.reads = late_reads(step, observations)
-        rebound.forget()
-
-    def _writes(self, step: TracedStep, place: dict[Cell, int]) -> Writes:
-        versions = step.effects.versions
-        tensors = [t for t in versions if isinstance(t, torch.Tensor)]
-        arguments = [i for i in versions if isinstance(i, int)]
-        outputs = step.outputs
-        followers = [(place[cell], place[lead]) for cell, lead in outputs.followers]
-        return Writes(outputs.written, [place[cell] for cell, _ in outputs.written], followers, tensors, arguments)
-
-    def _backward(self, step: TracedStep, place: dict[Cell, int]) -> Backward | None:
-        traced = step.backward
-        if traced is None:
-            return None
-        late = [place[cell] for cell in traced.written]
-        effects = LateEffects(traced, late, [t for i, (_, t) in enumerate(self.cells.owners) if i in late])
-
-        def place_of(source: TensorSource) -> int | None:
-            return place.get(cell_of(tensor_at(source, step.arguments)))
-
-        leaves = [
-            None if isinstance(x, NewTensor) or is_wrapper(tensor_at(x, step.arguments)) else place_of(x)
-            for x in traced.leaves
-        ]
-        index, read = self.cells.index, self.arrays.places
-        return Backward(traced, step.outputs.differentiable, self.executables, effects, leaves, read, index)
+        self.executables.compile(len(read), self.arrays.donated, self.inputs.host_count, self.arrays.order, others)
+        self.backward: Backward | None = None
+        if (traced := step.backward) is not None:
+            owners, verify = [t for _, t in self.cells.owners], late_reads(step, observations)
+            self.backward = Backward(step, traced, self.executables, place, owners, read, self.cells.index, verify)
+        rebound.tensors.clear()  # the guard holds the rest, and no tensor of the run
 
     @property
     def jaxpr(self) -> Jaxpr:
@@ -183,53 +150,20 @@ class CompiledStep:
     def call(self, arguments: list[Any], cells: list[Cell]) -> Any:
         """Run the step on the cells that `find` returned; return the function's result."""
         raise_failed_assertions()
-        numbers = self.host.script.peek(arguments) if self._gives_numbers else ()
-        host = self.host.arrays(arguments) if self._takes_host else []
+        numbers = self.inputs.script.peek(arguments) if self._gives_numbers else ()
+        host = self.inputs.from_host(arguments) if self.inputs.takes_host else []
         for leaf in self.replaced:  # the new gradients can take the memory of the old ones
             tensor_at(leaf, arguments).grad = None
-        if self.donation.numbers:
-            with donating:
-                arrays, results = self._run(cells, host)
-        else:
-            arrays, results = self._run(cells, host)
-        outputs, writes = self.outputs, self.writes
-        rest = islice(results, len(writes.places), None)
-        builder = outputs.builder(rest, arguments)
+        arrays, results = self.arrays.run(self.forward, cells, host)
+        rest = islice(results, len(self.arrays.written), None)
+        builder = self.outputs.builder(rest, arguments)
         builder.numbers = numbers
-        if outputs.assertions:
-            record_assertions(next(rest), outputs.assertions)
-        writes.increment_versions(arguments)
-        if self.effects.flags:
-            self.effects.set_flags(arguments)
+        if self.assertions:
+            record_assertions(next(rest), self.assertions)
+        if self._marks:
+            self.effects.mark(arguments)
         if self.backward is not None:
-            attach(self.backward, builder, arguments, cells, host, arrays, list(rest))
+            self.backward.attach(builder, arguments, cells, host, arrays, rest)
         if self._has_effects:
             self.effects.apply(builder, arguments)
-        return builder.make(outputs.result)
-
-    def _run(self, cells: list[Cell], host: list[Any]) -> tuple[list[Any], Sequence[jax.Array]]:
-        """Run the program on the arrays of the cells and write the results to the cells; return arrays and results."""
-        reader, writes = self.arrays, self.writes
-        unchanged = reader.unchanged()
-        arrays, at_hand = reader.read(cells, unchanged)
-        if not writes.places:
-            results = self.forward([*host, *arrays] if host else arrays)
-            reader.finish(unchanged and at_hand, arrays, ())
-            return arrays, results
-        if self.donation.numbers:
-            self.donation.protect(arrays, cells, at_hand)
-        ran: list[Sequence[jax.Array]] = []
-        try:
-            self.forward.into(ran, [*host, *arrays] if host else arrays)
-            results = ran[0]
-            written = self._written(results)
-            writes.store(cells, written)
-        except BaseException:
-            if ran:  # Ctrl-C: the old arrays were donated, so the cells must get the new ones
-                repeat_until_done(lambda: writes.store(cells, self._written(ran[0])))
-            raise
-        reader.finish(unchanged and at_hand and not writes.resizes, arrays, written)
-        return arrays, results
-
-    def _written(self, results: Sequence[jax.Array]) -> Sequence[jax.Array]:
-        return results[: len(self.writes.places)]
+        return builder.make(self.result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import types
 from collections.abc import Iterator, MutableMapping
 from contextvars import ContextVar
@@ -14,6 +15,7 @@ class ClassAttributes(MutableMapping[str, Any]):
     def __init__(self, owner: type) -> None:
         self.owner = owner
         self.attributes = vars(owner)  # a live view
+        (self.dict,) = gc.get_referents(self.attributes)  # behind the view: it has a version; it is only read
 
     def __getitem__(self, name: str) -> Any:
         return self.attributes[name]
@@ -31,8 +33,22 @@ class ClassAttributes(MutableMapping[str, Any]):
         return len(self.attributes)
 
 
-class ContextVarValue(MutableMapping[str, Any]):
+class _Named(MutableMapping[str, Any]):
+    """State under those of some names that have a value."""
+
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.names if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class ContextVarValue(_Named):
     """The value of a context variable, under the key "value"."""
+
+    names = ("value",)
 
     def __init__(self, owner: ContextVar[Any]) -> None:
         self.owner = owner
@@ -49,14 +65,8 @@ class ContextVarValue(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         raise TypeError(f"{self.owner.name} cannot be unset")
 
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in ("value",) if name in self)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-class SlotAttributes(MutableMapping[str, Any]):
+class SlotAttributes(_Named):
     """The slots that have a value, by name."""
 
     def __init__(self, owner: Any, names: tuple[str, ...] | None = None) -> None:
@@ -76,12 +86,6 @@ class SlotAttributes(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         object.__delattr__(self.owner, name)
 
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in self.names if hasattr(self.owner, name))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
 
 def slots_of(cls: type) -> tuple[str, ...]:
     """The names of all slots of a class, C members included, mangled as attribute access from outside requires."""
@@ -98,9 +102,3 @@ def attributes_of(value: Any) -> dict[str, Any]:
     attributes = getattr(value, "__dict__", {})
     own = attributes if isinstance(attributes, dict) else {}
     return {**own, **(SlotAttributes(value) if slots_of(type(value)) else {})}
-
-
-def put_attributes(value: Any, attributes: dict[str, Any]) -> None:
-    """Set attributes of an object, even a frozen one."""
-    for name, item in attributes.items():
-        object.__setattr__(value, name, item)

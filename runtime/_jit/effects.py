@@ -17,7 +17,21 @@ from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace
 from .output_builder import OutputBuilder
 from .outputs import OutputDescriber, OutputTree, holds_tensors
-from .sources import MISSING, SEQUENCES, Fetch, Source, StateChange, TensorSource, elements_of, put_at, tensor_at
+from .sources import (
+    MISSING,
+    SEQUENCES,
+    Fetch,
+    Source,
+    StateChange,
+    TensorSource,
+    elements_of,
+    put_at,
+    refill,
+    tensor_at,
+)
+from .state_graph import StateGraph
+
+_increment_versions = torch.autograd.graph.increment_version
 
 
 class EntryEffect(NamedTuple):
@@ -25,34 +39,32 @@ class EntryEffect(NamedTuple):
 
     source: Source
     value: OutputTree | None
+    appended: bool = False  # whether the value is a list of elements that were appended to a sequence
+    number: bool = False  # whether it is a plain value, possibly computed from the previous one, `old`
+    old: Any = None
+
+    def put(self, place: Source, builder: OutputBuilder) -> None:
+        """Store the value at the source as it is in a call."""
+        value: Any = None if self.value is None else builder.make(self.value)
+        if self.appended:
+            refill(place.container, [*elements_of(place.container), *value])
+        else:
+            put_at(place, value, self.value is None)
 
 
-class GradientEffect(NamedTuple):
-    """The final gradient of a leaf."""
-
-    tensor: TensorSource
-    value: OutputTree | None
-
-
-class DataEffect(NamedTuple):
-    """The final data of a tensor, changed by `.data` or `set_`."""
-
-    tensor: TensorSource
-    value: OutputTree
-
-
-class GeometryEffect(NamedTuple):
-    """The final geometry of a tensor, changed in place by `resize_`, `t_`, `unsqueeze_` and the like."""
+class TensorEffect(NamedTuple):
+    """The final gradient, data, geometry or flag of a tensor."""
 
     tensor: TensorSource
-    spec: TensorSpec
+    value: Any
 
 
-class FlagEffect(NamedTuple):
-    """The final `requires_grad` of a leaf."""
+class TensorsBefore(NamedTuple):
+    """The state of outside tensors before a run, except their data."""
 
-    tensor: TensorSource
-    value: bool
+    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves with their gradients
+    flags: tuple[tuple[torch.Tensor, bool], ...]  # leaves with their `requires_grad`
+    versions: tuple[tuple[torch.Tensor, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +72,35 @@ class Effects:
     """The changes of one run, in the order in which a call repeats them."""
 
     entries: tuple[EntryEffect, ...]
-    data: tuple[DataEffect, ...]
-    gradients: tuple[GradientEffect, ...]
-    geometries: tuple[GeometryEffect, ...] = ()
-    flags: tuple[FlagEffect, ...] = ()
-    versions: tuple[TensorSource, ...] = ()  # the tensors that were written in place
-    containers: tuple[Fetch | None, ...] = ()  # functions that fetch containers that each call looks up, per entry
+    data: tuple[TensorEffect, ...]  # changed by `.data` or `set_`
+    geometries: tuple[TensorEffect, ...]  # changed in place by `resize_`, `t_`, `unsqueeze_` and the like
+    gradients: tuple[TensorEffect, ...]  # of leaves; the value is None for no gradient
+    flags: tuple[TensorEffect, ...]  # the `requires_grad` of leaves
+    written: tuple[list[torch.Tensor], list[int]]  # in place: tensors, and positions of arguments
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.data or self.gradients or self.geometries)
 
     def relocated(self, containers: Mapping[int, Fetch]) -> Effects:
         """The same effects on containers that each call fetches; `containers` maps ids of the run's containers."""
-        found = tuple(containers.get(id(source.container)) for source, _ in self.entries)
-        if not any(found):
-            return self
-        entries = zip(self.entries, found, strict=True)
-        kept = tuple(EntryEffect(s if fetch is None else s._replace(container=None), v) for (s, v), fetch in entries)
-        return dataclasses.replace(self, entries=kept, containers=found)
+        entries = tuple(e._replace(source=e.source.relocated(containers)) for e in self.entries)
+        return dataclasses.replace(self, entries=entries)
 
-    def set_flags(self, arguments: Sequence[Any]) -> None:
-        """Set `requires_grad` as the run did; called before results are attached to the leaves."""
-        for tensor, value in self.flags:
-            tensor_at(tensor, arguments).requires_grad_(value)
+    def mark(self, arguments: Sequence[Any]) -> None:
+        """Tell autograd which tensors were written, and set `requires_grad`, before results are attached to leaves."""
+        tensors, positions = self.written
+        if tensors:
+            _increment_versions(tensors)
+        if positions:
+            _increment_versions([arguments[i] for i in positions])
+        for tensor, flag in self.flags:
+            tensor_at(tensor, arguments).requires_grad_(flag)
 
     def apply(self, builder: OutputBuilder, arguments: Sequence[Any]) -> None:
         """Make the changes of one call."""
-        entries: Iterable[EntryEffect] = self.entries
-        if self.containers:  # all must be fetched before the first is changed
-            places = [find and find(arguments) for find in self.containers]
-            entries = [
-                effect if place is None else effect._replace(source=effect.source._replace(container=place))
-                for effect, place in zip(entries, places, strict=True)
-            ]
-        for source, value in entries:
-            put_at(source, None if value is None else builder.make(value), value is None)
+        places = [effect.source.at(arguments) for effect in self.entries]  # all are found before the first is changed
+        for effect, place in zip(self.entries, places, strict=True):
+            effect.put(place, builder)
         for tensor, data in self.data:
             tensor_at(tensor, arguments).data = builder.make(data)
         for tensor, spec in self.geometries:
@@ -103,21 +109,67 @@ class Effects:
             tensor_at(tensor, arguments).grad = None if value is None else builder.make(value)
 
 
-def describe_entries(
-    describer: OutputDescriber, changes: Iterable[StateChange], passed: set[tuple[int, Any]], scripted: set[int]
-) -> tuple[EntryEffect, ...]:
-    """Describe the changes of containers.
+def describe_effects(
+    describer: OutputDescriber,
+    trace: Trace,
+    state: StateGraph,
+    before: TensorsBefore,
+    changes: Iterable[StateChange],
+    recomputed: set[tuple[int, Any]],
+) -> Effects:
+    """Describe what a run changed.
 
     Args:
         describer: the describer of the run.
-        changes: the differences from before the run.
-        passed: entries that calls recompute on the host, as (id of the container, key).
-        scripted: the ids of the containers of schedulers and scalers, where only tensors matter here.
+        trace: the trace of the run.
+        state: what the function reached before the run.
+        before: its tensors before the run.
+        changes: the changes of containers.
+        recomputed: entries that calls recompute on the host, as (id of the container, key).
+
+    Raises:
+        TraceError: calls could not repeat a change.
     """
+    positions = describer.scope.arguments
+    known = {*state.reached.tensors, *positions}
+
+    def of_tensors(found: Iterable[tuple[torch.Tensor, Any]]) -> tuple[TensorEffect, ...]:
+        return tuple(TensorEffect(positions.get(id(t), t), value) for t, value in found)
+
+    flipped = [(t, t.requires_grad) for t, flag in before.flags if t.requires_grad != flag]
+    if not all(t.is_leaf for t, _ in flipped):
+        raise TraceError(
+            "an in-place operation within a compiled function gives a history to a tensor that was made outside, which "
+            "later calls could not do again. Write to a clone of it, and return that"
+        )
+    scripted = {id(s.container) for s in state.snapshots if s.kind == "script"}
+    entries = _describe_entries(describer, changes, recomputed, scripted)
+    changed = [t for t, gradient in before.gradients if t.grad is not gradient]
+    gradients = of_tensors((t, None if t.grad is None else describer.describe(t.grad)) for t in changed)
+    moved = []
+    for tensor, old, line in trace.moved.values():
+        if id(tensor) in known:
+            moved.append((tensor, describer.describe(tensor.detach())))
+        elif cell_of(old) not in trace.born and not has_at_most([tensor], 2):
+            raise TraceError(
+                f"a tensor that is not reached from the compiled function gets new data{line}; write into it instead"
+            )
+    reshaped = [(t, spec) for t, spec in trace.reshaped.values() if id(t) in known and id(t) not in trace.moved]
+    geometries = of_tensors((t, TensorSpec.of(t)) for t, spec in reshaped if TensorSpec.of(t) != spec)
+    written = [t for t, version in before.versions if t._version != version]
+    tensors = [t for t in written if id(t) not in positions]
+    arguments = [positions[id(t)] for t in written if id(t) in positions]
+    return Effects(entries, of_tensors(moved), geometries, gradients, of_tensors(flipped), (tensors, arguments))
+
+
+def _describe_entries(
+    describer: OutputDescriber, changes: Iterable[StateChange], recomputed: set[tuple[int, Any]], scripted: set[int]
+) -> tuple[EntryEffect, ...]:
+    """Describe the changes of containers; only tensors matter in those of schedulers and scalers, `scripted`."""
     effects = []
     sequences: dict[int, Source] = {}
     for source, _, new in changes:
-        if (id(source.container), source.key) in passed:
+        if source.entry in recomputed:
             continue
         if isinstance(source.container, SEQUENCES):
             sequences.setdefault(id(source.container), source)
@@ -129,70 +181,3 @@ def describe_entries(
     for source in sequences.values():
         effects.append(EntryEffect(source._replace(key=None), describer.describe([*elements_of(source.container)])))
     return tuple(effects)
-
-
-def describe_gradients(
-    describer: OutputDescriber, before: Iterable[tuple[torch.Tensor, torch.Tensor | None]], arguments: dict[int, int]
-) -> tuple[GradientEffect, ...]:
-    """Describe the gradients that the run changed; `before` pairs leaves with their gradients before the run, and
-    `arguments` maps the ids of argument tensors to their positions."""
-    return tuple(
-        GradientEffect(arguments.get(id(leaf), leaf), None if leaf.grad is None else describer.describe(leaf.grad))
-        for leaf, gradient in before
-        if leaf.grad is not gradient
-    )
-
-
-def describe_data(
-    describer: OutputDescriber, trace: Trace, reached: Sequence[torch.Tensor], arguments: dict[int, int]
-) -> tuple[DataEffect, ...]:
-    """Describe the outside tensors whose `.data` the run replaced; tensors of the run need no description.
-
-    Raises:
-        TraceError: calls could not find such a tensor.
-    """
-    effects = []
-    known = {id(t): t for t in reached}
-    for tensor, before, line in trace.moved.values():
-        if id(tensor) in known:
-            effects.append(DataEffect(arguments.get(id(tensor), tensor), describer.describe(tensor.detach())))
-        elif cell_of(before) not in trace.born and not has_at_most([tensor], 2):
-            raise TraceError(
-                f"a tensor that is not reached from the compiled function gets new data{line}; write into it instead"
-            )
-    return tuple(effects)
-
-
-def describe_geometries(
-    trace: Trace, reached: Sequence[torch.Tensor], arguments: dict[int, int]
-) -> tuple[GeometryEffect, ...]:
-    """Describe the outside tensors whose geometry the run changed in place."""
-    known = {id(t) for t in reached}
-    changed = [
-        (t, TensorSpec.of(t), before)
-        for t, before in trace.reshaped.values()
-        if id(t) in known and id(t) not in trace.moved
-    ]
-    return tuple(GeometryEffect(arguments.get(id(t), t), now) for t, now, before in changed if now != before)
-
-
-def describe_versions(
-    before: Sequence[tuple[torch.Tensor, int]], arguments: dict[int, int]
-) -> tuple[TensorSource, ...]:
-    """The outside tensors that the run wrote in place; `before` has their versions before the run."""
-    return tuple(arguments.get(id(t), t) for t, version in before if t._version != version)
-
-
-def describe_flags(flags: Sequence[tuple[torch.Tensor, bool]], arguments: dict[int, int]) -> tuple[FlagEffect, ...]:
-    """Describe the outside leaves whose `requires_grad` the run changed; `flags` has their values before the run.
-
-    Raises:
-        TraceError: one is no longer a leaf.
-    """
-    changed = [t for t, before in flags if t.requires_grad != before]
-    if not all(t.is_leaf for t in changed):
-        raise TraceError(
-            "an in-place operation within a compiled function gives a history to a tensor that was made outside, which "
-            "later calls could not do again. Write to a clone of it, and return that"
-        )
-    return tuple(FlagEffect(arguments.get(id(t), t), t.requires_grad) for t in changed)

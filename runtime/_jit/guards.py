@@ -2,19 +2,26 @@
 
 After a computation the CPU caches are cold, and memory access dominates the time of a guard. So observations are kept
 in flat columns, which loops in C read and compare, and of a dict only the version is read, which every write changes.
+
+The backward pass is traced together with forward, so its program contains the values of that time. What the backward of
+a user's `autograd.Function` reads in Python has a guard of its own, which is checked when backward runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from operator import call, is_
+from operator import eq, is_
 from typing import Any
 
 from .._torch.frames import dict_version
-from .library_namespaces import LibraryEntries
-from .observations import ENTRY, KINDS, NAMESPACE, SIZE, Kind, Observation, SingleKind, describe_change
+from ..errors import TraceError
+from .container_adapters import ClassAttributes
+from .libraries import LibraryEntries, is_own, module_of
+from .observations import ATTRIBUTE, ENTRY, KINDS, NAMESPACE, SIZE, Kind, Observation, describe_change
 from .sources import MISSING, same_value
+from .state_graph import StateGraph
+from .traced_step import TracedStep
 
 
 class Guard:
@@ -22,19 +29,11 @@ class Guard:
 
     def __init__(self, observations: Iterable[Observation]) -> None:
         by_kind: dict[Kind, list[Observation]] = {}
-        single: list[tuple[SingleKind, Observation]] = []
         for observation in observations:
-            if isinstance(observation.kind, SingleKind):
-                single.append((observation.kind, observation))
-            else:
-                by_kind.setdefault(observation.kind, []).append(observation)
-        self.columns: list[SingleColumn | DictColumn | Column] = [SingleColumn(single)] if single else []
-        dicts = by_kind.get(ENTRY, []), by_kind.get(NAMESPACE, [])
-        self.columns += [
-            DictColumn(*dicts) if kind is ENTRY else Column(kind, by_kind[kind])
-            for kind in KINDS
-            if kind in by_kind or (kind is ENTRY and any(dicts))
-        ]
+            by_kind.setdefault(observation.kind, []).append(observation)
+        dicts = by_kind.pop(ENTRY, []), by_kind.pop(NAMESPACE, [])
+        self.columns: list[DictColumn | Column] = [DictColumn(*dicts)] if any(dicts) else []
+        self.columns += [Column(kind, by_kind[kind]) for kind in KINDS if kind in by_kind]
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
         """None if all observations hold for a call with these arguments; otherwise what changed."""
@@ -59,62 +58,36 @@ class Column:
 
     def failure(self, arguments: Sequence[Any]) -> str | None:
         """None if all of them hold; otherwise what changed."""
-        kind = self.kind
-        if kind.counter is None:
-            count = -1
-        elif (count := kind.counter()) == self.count:
+        kind, count = self.kind, -1
+        if kind.counter is not None and (count := kind.counter()) == self.count:
             return None
         try:
-            now = kind.read(self.owners, self.keys, arguments)  # type: ignore[misc]
-        except (KeyError, IndexError, ValueError) as error:
+            now = kind.read(self.owners, self.keys, arguments)
+        except (KeyError, IndexError, ValueError) as error:  # such as a closure variable that was deleted
             return f"{error} is gone"
-        if (now == self.values) if kind.plain else (len(now) == len(self.values) and all(map(is_, now, self.values))):
-            self.count = count
-            return None
-        for observation in self.observations:
-            if (reason := _difference(kind, observation, arguments)) is not None:
-                return reason
-        self.values = now  # equal values in new objects
+        if kind.same is eq:
+            same = now == self.values
+        else:
+            same = len(now) == len(self.values) and all(map(is_, now, self.values))
+        if not same:
+            for observation in self.observations:
+                if (reason := _difference(observation, arguments)) is not None:
+                    return reason
+            self.values = now  # equal values in new objects
+        self.count = count
         return None
 
 
-def _difference(kind: Kind, observation: Observation, arguments: Sequence[Any]) -> str | None:
-    _, owner, key, value, _ = observation
-    assert kind.read is not None
+def _difference(observation: Observation, arguments: Sequence[Any]) -> str | None:
+    kind, owner, key, value, _ = observation
     now, old = kind.read([owner], [key], arguments), value if kind.spreads else [value]
     if len(now) != len(old):
         counts = f"len({observation.name}) was {len(old)} and is {len(now)}"
         return counts if old else kind.reason(observation, None, None, None)
     for i, (new, before) in enumerate(zip(now, old, strict=True)):
-        if new != before if kind.plain else not same_value(before, new):
+        if not kind.same(before, new):
             return kind.reason(observation, before, new, i if kind.spreads else None)
     return None
-
-
-class SingleColumn:
-    """Observations of several kinds, each read by the function of its kind."""
-
-    __slots__ = ("getters", "observations", "owners", "values")
-
-    def __init__(self, observations: list[tuple[SingleKind, Observation]]) -> None:
-        self.observations = observations
-        self.getters = [kind.get for kind, _ in observations]
-        self.owners = [o.owner for _, o in observations]
-        self.values = [o.value for _, o in observations]
-
-    def failure(self, arguments: Sequence[Any]) -> str | None:
-        """None if all of them hold; otherwise what changed."""
-        try:
-            now = [*map(call, self.getters, self.owners)]
-        except ValueError as error:  # a closure variable was deleted
-            return f"{error} is gone"
-        if all(map(is_, now, self.values)):
-            return None
-        for (kind, observation), new in zip(self.observations, now, strict=True):
-            if not same_value(observation.value, new):
-                return kind.reason(observation, observation.value, new, None)
-        self.values = now  # equal values in new objects
-        return None
 
 
 class DictColumn:
@@ -170,3 +143,49 @@ class DictEntries:
                 return describe_change(observation, observation.value, new)
         self.values = now  # equal values in new objects
         return None
+
+
+def late_reads(step: TracedStep, observations: Sequence[Observation]) -> Callable[[], None] | None:
+    """Select the observations that the autograd functions of a run read in backward. Return a function that compares
+    them before the backward program runs, and raises `TraceError` if something has changed since forward was called;
+    None if there are none."""
+    if not (classes := _own_functions(step)):
+        return None
+    graph = StateGraph(step.state.visitor_of, {c.__qualname__: c.backward for c in classes})
+    keys: dict[int, Any] = {}
+    for snapshot in graph.snapshots:
+        container = snapshot.container
+        keys[id(container.dict if isinstance(container, ClassAttributes) else container)] = snapshot.keys
+    changed = {source.entry for source, *_ in step.effects.entries}
+    owners = {owner for owner, _ in changed}
+
+    def counts(o: Observation) -> bool:
+        if id(o.owner) not in keys or (id(o.owner), o.key) in changed:
+            return False
+        if o.key is None or o.key is SIZE or o.kind is ATTRIBUTE:
+            return id(o.owner) not in owners
+        named = keys[id(o.owner)]
+        return named is None or o.key in named
+
+    if not (found := [o for o in observations if counts(o)]):
+        return None
+    guard, code = Guard(found), classes[0].backward.__code__
+
+    def verify() -> None:
+        if reason := guard.failure(()):
+            raise TraceError(
+                "backward() of a compiled function, whose program reads Python as forward found it "
+                f"({code.co_filename}:{code.co_firstlineno}, in {code.co_name}): "
+                f"{reason}. Change it before forward is called, or save it in ctx there"
+            )
+
+    return verify
+
+
+def runs_late(step: TracedStep) -> bool:
+    """Whether user code may read or change Python state in the backward pass of a step."""
+    return bool(_own_functions(step) or (step.backward and step.backward.effects))
+
+
+def _own_functions(step: TracedStep) -> list[Any]:
+    return [c for c in (step.backward.functions if step.backward else ()) if is_own(module_of(c))]

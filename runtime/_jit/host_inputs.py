@@ -40,11 +40,13 @@ class HostInput:
         return transfer.upload(self.view.on(tensor_at(self.tensor, arguments)), self.index, self.dtype, self.shape)
 
 
-class HostTensorRecorder:
-    """Records the uploads of a traced run, and refuses host operations that its program would not repeat."""
+class HostTensorRecorder(TorchDispatchMode):
+    """Records the uploads of a traced run, and refuses host operations that its program would not repeat: as a mode, it
+    tracks the tensors that are computed from host arguments."""
 
     def __init__(self, trace: Trace, arguments: Sequence[Any], reached: Sequence[torch.Tensor]) -> None:
         """`reached` are the tensors that the function reaches besides its arguments."""
+        super().__init__()
         self.trace = trace
         self.uploads: list[HostInput] = []
         self.placeholders: list[jax.Array] = []  # one for each upload
@@ -64,7 +66,7 @@ class HostTensorRecorder:
         versions = [t._version for t in self.reached]
         transfer.uploading.take = self._upload
         try:
-            with _HostOperations(self) if self.arguments else nullcontext():
+            with self if self.arguments else nullcontext():
                 yield
         finally:
             transfer.uploading.take = before
@@ -115,19 +117,10 @@ class HostTensorRecorder:
         self.trace.aliases.add(id(placeholder))
         return placeholder
 
-
-class _HostOperations(TorchDispatchMode):
-    """Tracks the tensors that are computed from host arguments."""
-
-    def __init__(self, recorder: HostTensorRecorder) -> None:
-        super().__init__()
-        self.recorder = recorder
-
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        recorder = self.recorder
         operands = [x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
-        if not any(recorder.is_argument(x) or recorder.is_derived(x) for x in operands):
+        if not any(self.is_argument(x) or self.is_derived(x) for x in operands):
             return result
         if func is ITEM:
             raise TraceError(
@@ -136,11 +129,11 @@ class _HostOperations(TorchDispatchMode):
             )
         written = {a.name for a in func._schema.arguments if a.alias_info is not None and a.alias_info.is_write}
         for argument, value in zip(func._schema.arguments, args, strict=False):
-            if argument.name in written and recorder.is_argument(value):
+            if argument.name in written and self.is_argument(value):
                 raise TraceError(f"an argument on the CPU is written{user_line()}: later calls would not write it")
         for x in pytree.tree_leaves(result):
-            if _is_host(x) and _storage(x) not in recorder.sources:
-                recorder.derived[_storage(x)] = x
+            if _is_host(x) and _storage(x) not in self.sources:
+                self.derived[_storage(x)] = x
         return result
 
 

@@ -3,74 +3,50 @@ groups) and steps schedulers, in the order of the traced run."""
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..trace.host_numbers import HostNumbers
-from .sources import Fetch, Source, content_at, entry_path, is_told_by_key
+from .sources import MISSING, EntryId, Fetch, Source, argument_path, content_at, entry_path, is_told_by_key
 from .state_graph import StateGraph
 from .state_patterns import is_batch, may_have_pattern
 from .wrappers import is_distributed, is_wrapper
 
-EntryId = tuple[int, Any]  # an entry of a container: the id of the container, and the key
 Place = EntryId | str  # or the path of an entry whose container each call looks up again
 
 
-class GroupNumber(NamedTuple):
-    """A number in an optimizer's parameter group that each call passes to the program."""
+class PassedNumber(NamedTuple):
+    """A number that each call passes to the program."""
 
-    group: dict[str, Any]
-    key: str
-    position: int | None = None  # within an entry that is a tuple
+    place: Source | int  # an entry, such as an attribute or a variable, or the position of an argument
+    in_group: bool = False  # whether the entry is one of an optimizer's parameter group
+    item: int | None = None  # its position in an entry that is a tuple
 
-    def value(self, arguments: Sequence[Any]) -> float:
-        """The number now."""
-        entry = self.group[self.key]
-        return float(entry if self.position is None else entry[self.position])
-
-
-class ArgumentNumber(NamedTuple):
-    """A number among the leaves of the arguments that each call passes to the program."""
-
-    position: int
-
-    def value(self, arguments: Sequence[Any]) -> float:
+    def value(self, arguments: Sequence[Any]) -> Any:
         """The number in a call with these arguments."""
-        return arguments[self.position]
+        if isinstance(self.place, int):
+            return arguments[self.place]
+        entry = content_at(self.place.at(arguments))
+        if not self.in_group or entry is MISSING:
+            return entry
+        return float(entry if self.item is None else entry[self.item])
+
+    @property
+    def path(self) -> str:
+        """The path of the number, for messages."""
+        return argument_path(self.place) if isinstance(self.place, int) else self.place.path
 
 
-class EntryNumber(NamedTuple):
-    """A number in an attribute, a dict or a variable that each call passes to the program."""
-
-    source: Source
-    container: Fetch | None = None  # fetches the container, if each call may find another
-
-    def value(self, arguments: Sequence[Any]) -> float:
-        """The number now."""
-        source = self.source
-        return content_at(source if self.container is None else source._replace(container=self.container(arguments)))
+def group_number(group: dict[str, Any], key: str, item: int | None = None) -> PassedNumber:
+    """A number in an optimizer's parameter group."""
+    return PassedNumber(Source(group, key, f"{key} of an optimizer's group"), True, item)
 
 
-class HostCall(NamedTuple):
-    """A host call that each call of the compiled step repeats."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-
-Number = GroupNumber | ArgumentNumber | EntryNumber
-ScriptEntry = Number | HostCall
-
-
-def _name(number: Number) -> str:
-    if isinstance(number, EntryNumber):
-        return number.source.path
-    return (
-        f"argument {number.position}" if isinstance(number, ArgumentNumber) else f"{number.key} of an optimizer's group"
-    )
+HostCall = functools.partial[Any]  # a call that each call of the compiled step repeats
+ScriptEntry = PassedNumber | HostCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +58,21 @@ class HostScript:
 
     def peek(self, arguments: Sequence[Any]) -> list[float]:
         """The numbers of a call before any host calls are made."""
-        return [entry.value(arguments) for entry in self.entries if not isinstance(entry, HostCall)]
+        return [entry.value(arguments) for entry in self.entries if isinstance(entry, PassedNumber)]
+
+    def numbers(self) -> list[PassedNumber]:
+        """The numbers, in order."""
+        return [entry for entry in self.entries if isinstance(entry, PassedNumber)]
 
     def difference(self, arguments: Sequence[Any]) -> str:
         """The numbers of a call for which the program is not valid, as text; empty if it is valid."""
-        numbers = self.peek(arguments)
-        if self.choices.hold(numbers):
+        values = self.peek(arguments)
+        if self.choices.hold(values):
             return ""
-        entries = (entry for entry in self.entries if not isinstance(entry, HostCall))
         checked = self.choices.checked_inputs()
         return "; ".join(
-            f"{_name(entry)} was {old!r} and is {new!r}"
-            for i, (entry, old, new) in enumerate(zip(entries, self.choices.inputs, numbers, strict=True))
+            f"{number.path} was {old!r} and is {new!r}"
+            for i, (number, old, new) in enumerate(zip(self.numbers(), self.choices.inputs, values, strict=True))
             if type(old) is not type(new) or (i in checked and repr(old) != repr(new))
         )
 
@@ -101,35 +80,31 @@ class HostScript:
         """Make the host calls; return the numbers, each read at its position among these calls."""
         numbers = []
         for entry in self.entries:
-            if isinstance(entry, HostCall):
-                entry.function(*entry.args, **entry.kwargs)
-            else:
+            if isinstance(entry, PassedNumber):
                 numbers.append(entry.value(arguments))
+            else:
+                entry()
         return numbers
 
     def needed(self) -> tuple[list[int], list[Source]]:
         """The positions of the arguments, and the entries, on whose values the program depends."""
-        places, entries = self.choices.needed_inputs(), (e for e in self.entries if not isinstance(e, HostCall))
-        numbers = [number for i, number in enumerate(entries) if i in places]
-        return (
-            [number.position for number in numbers if isinstance(number, ArgumentNumber)],
-            [number.source for number in numbers if isinstance(number, EntryNumber)],
-        )
+        needed = self.choices.needed_inputs()
+        places = [number.place for i, number in enumerate(self.numbers()) if i in needed and not number.in_group]
+        return [x for x in places if isinstance(x, int)], [x for x in places if isinstance(x, Source)]
 
     def relocated(self, containers: Mapping[int, Fetch]) -> HostScript:
-        """The same script with numbers in containers that each call fetches; `containers` maps ids of the run's
-        containers."""
-        entries = list(self.entries)
-        for i, entry in enumerate(entries):
-            if isinstance(entry, EntryNumber) and (find := containers.get(id(entry.source.container))) is not None:
-                entries[i] = EntryNumber(entry.source._replace(container=None), find)
+        """The same script with numbers in containers that each call fetches; see `Source.relocated`."""
+        entries = (
+            entry._replace(place=entry.place.relocated(containers))
+            if isinstance(entry, PassedNumber) and isinstance(entry.place, Source) and not entry.in_group
+            else entry
+            for entry in self.entries
+        )
         return HostScript(tuple(entries), self.choices)
 
     def passed(self) -> set[EntryId]:
         """The entries whose numbers are inputs."""
-        sources = [n.source for n in self.entries if isinstance(n, EntryNumber)]
-        entries = {(id(source.container), source.key) for source in sources}
-        return entries | {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)}
+        return {n.place.entry for n in self.numbers() if isinstance(n.place, Source)}
 
 
 @dataclass(slots=True)
@@ -172,7 +147,7 @@ class PassedNumbers:
 
     def _place(self, source: Source) -> Place:
         """The identity of an entry across traces."""
-        return source.path if source.path in self.rebound else (id(source.container), source.key)
+        return source.path if source.path in self.rebound else source.entry
 
     def note_rebound(self, numbers: Mapping[str, Any]) -> None:
         """Identify numbers by path from now on if their containers are looked up again by each call."""

@@ -1,8 +1,9 @@
-"""Maps the constants of a step's jaxpr to inputs, and turns parts of the jaxpr into functions of operands.
+"""The inputs of a step: the constants of its jaxpr, as operands of its programs.
 
 During the run each input was a distinct array. The jaxpr holds these arrays as constants, which are recognised by
 identity. The operands of a program are, in this order: the numbers and the keys, each as one array; the uploads; the
-cotangents and the residuals, in a backward program; the arrays of cells.
+cotangents and the residuals, in a backward program; the arrays of cells. A number is passed as the two words of its
+float64 and the word of its float32, because TPUs emulate float64.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from jax.extend.core import Jaxpr
 
 from .._jax import apply_jaxpr
 from ..errors import TraceError
-from ..storage.placement import sharding_of_array
+from ..storage.placement import put, sharding_of_array
 from .traced_step import TracedStep
 
 _SMALL = 64  # the most elements of a constant that is compared by value
@@ -33,17 +34,12 @@ class InputSource(NamedTuple):
 class Inputs:
     """The inputs of a step; for each constant of its jaxpr, either its source or its constant is not None."""
 
-    def __init__(self, step: TracedStep, cells: Sequence[jax.Array]) -> None:
-        """`cells` are the placeholder arrays of the cells that the step reads."""
+    def __init__(self, step: TracedStep, cells: Sequence[jax.Array], index: int) -> None:
+        """`cells` are the placeholder arrays of the cells that the step reads; `index` is that of the device."""
         inputs, backward = step.inputs, step.backward
         sources: dict[int, InputSource] = {}
-        for kind, arrays in (
-            ("number", inputs.numbers),
-            ("key", inputs.keys),
-            ("upload", inputs.uploaded),
-            ("cotangent", backward.cotangents if backward else ()),
-            ("cell", cells),
-        ):
+        cotangents = backward.cotangents if backward else ()
+        for kind, arrays in {**inputs.placeholders, "cotangent": cotangents, "cell": cells}.items():
             sources.update({id(a): InputSource(kind, i) for i, a in enumerate(arrays)})
         self.shardings = [(sharding_of_array(array), array.ndim) for array in cells]
         self.variables: Sequence[Any] = step.jaxpr.jaxpr.constvars
@@ -54,7 +50,29 @@ class Inputs:
                 "a compiled function uses a value that an earlier trace computed and that something has kept, such as "
                 "a function with a cache: the value is gone. Keep tensors in variables that the function reaches"
             )
-        self.numbered, self.keyed, self.uploads = len(inputs.numbers), len(inputs.keys), len(inputs.uploads)
+        self.script, self.rng, self.uploads, self.index = inputs.script, inputs.rng, inputs.uploads, index
+        self.numbered, self.keyed = len(inputs.placeholders["number"]), len(inputs.placeholders["key"])
+        self.takes_host = bool(self.script.entries or self.rng or self.uploads)
+        self.host_count = bool(self.numbered) + bool(self.keyed) + len(self.uploads)  # operands from the host
+        self._words = b""  # the last call's numbers
+        self._array: jax.Array | None = None  # the array that holds them
+
+    def from_host(self, arguments: Sequence[Any]) -> list[jax.Array]:
+        """Run the host script of one call; return the operands that come from the host: the numbers, uint32[n, 3]; the
+        keys, uint32[n, 2]; the uploads."""
+        operands: list[jax.Array] = []
+        numbers = self.script.play(arguments)
+        if self.numbered:
+            values = np.asarray(numbers, np.float64)
+            if (words := values.tobytes()) != self._words:  # they seldom change between calls
+                with np.errstate(over="ignore"):
+                    single = values.astype(np.float32)
+                both = [values.view(np.uint32).reshape(-1, 2), single.view(np.uint32).reshape(-1, 1)]
+                self._words, self._array = words, put(np.concatenate(both, 1), self.index)
+            operands.append(self._array)  # type: ignore[arg-type]
+        if self.rng:
+            operands.append(put(self.rng.keys(), self.index))
+        return operands + [upload.array(arguments) for upload in self.uploads]
 
     def cotangents(self) -> set[int]:
         """The indices of the constants that are cotangents."""
@@ -72,7 +90,7 @@ class Inputs:
             and len(self.shardings) == len(other.shardings)
             and all(map(_same_place, self.shardings, other.shardings))
             # Count even those that the jaxpr does not use, because they are rows of the operands.
-            and (self.numbered, self.keyed, self.uploads) == (other.numbered, other.keyed, other.uploads)
+            and (self.numbered, self.keyed, self.host_count) == (other.numbered, other.keyed, other.host_count)
             and all(map(_equal, self.constants, other.constants))
         )
 
@@ -87,10 +105,8 @@ class Inputs:
             cotangents: the number of cotangents among the operands.
             residuals: the number of residuals among the operands.
         """
-        sources, constants, numbered, keyed, uploads = (
-            *(self.sources, self.constants, self.numbered, self.keyed),
-            self.uploads,
-        )
+        sources, constants, numbered, keyed = self.sources, self.constants, self.numbered, self.keyed
+        uploads = len(self.uploads)
         places = zip(sources, self.variables, strict=True)
         single = {s.number for s, v in places if s and s.kind == "number" and v.aval.dtype == np.float32}
 

@@ -36,16 +36,14 @@ from ..storage.placement import no_jax_trace
 from ..storage.tensors import NAME, cell_of, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
-from .argument_history import without_history, written_argument
-from .argument_parts import copy_of, is_part
+from .argument_stand_ins import copy_of, is_part, without_history, written_argument
 from .call_description import CallDescription
 from .checking import checked_call
 from .compiled_step import CompiledStep
+from .guards import runs_late
 from .host_script import PassedNumbers, is_passable
-from .late_reads import runs_late
 from .lines import locate, name_of
-from .mesh_state import join_mesh
-from .optimizer_state import OptimizerStateInit, separate_unequal
+from .optimizer_state import OptimizerStateInit, join_mesh, separate_unequal
 from .placed import place, placing_results
 from .sources import content_at, given_attributes, is_plain, plain_key
 from .tracing import trace_step

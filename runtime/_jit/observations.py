@@ -7,7 +7,6 @@ alone, so exactly what is observed here is guarded.
 from __future__ import annotations
 
 import functools
-import gc
 import inspect
 import io
 import types
@@ -15,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter, call, getitem
+from operator import attrgetter, call, eq
 from typing import Any, NamedTuple
 
 import torch
@@ -27,16 +26,15 @@ from ..trace import data_swaps
 from . import tensor_hooks
 from .call_description import changed
 from .container_adapters import ClassAttributes
-from .host_arrays import content_of
-from .host_script import EntryId, HostScript
-from .libraries import is_own, module_of
-from .library_namespaces import namespaces_of
+from .host_script import HostScript
+from .libraries import is_own, module_of, namespaces_of
 from .lines import line_naming
 from .rebound_state import ReboundState
 from .restriction import ObservedEntries, Restriction
 from .settings import reader_of
-from .sources import MISSING, BuiltinElements, entry_path, is_plain, methods_of
+from .sources import MISSING, BuiltinElements, EntryId, argument_path, entry_path, is_plain, methods_of, same_value
 from .state_graph import StateGraph
+from .state_in_c import content_of
 from .tensor_hooks import hooks_of, tables_of
 from .traced_step import TracedStep
 from .wrappers import is_wrapper
@@ -51,25 +49,17 @@ Reason = Callable[["Observation", Any, Any, Any], str]  # old value, new value, 
 class Kind:
     """How observations of one kind are read again and compared."""
 
-    read: Read | None  # takes owners, keys and the arguments of a call; None for dict entries, see guards.py
+    read: Read  # takes owners, keys and the arguments of a call; entries of dicts are read in guards.py
     reason: Reason
-    plain: bool = False  # compare all values by `==`; else objects by identity and plain values by `==`
+    same: Callable[[Any, Any], bool] = same_value  # of values that are not the same object; `eq` is faster
     spreads: bool = False  # whether an observation is a sequence of values
     counter: Callable[[], int] | None = None  # nothing needs to be read while this count is unchanged
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class SingleKind:
-    """How one observation is read again. Rare kinds are read faster together in one column than one kind at a time."""
-
-    get: Callable[[Any], Any]  # takes the owner
-    reason: Reason
 
 
 class Observation(NamedTuple):
     """One value that was read."""
 
-    kind: Kind | SingleKind
+    kind: Kind
     owner: Any
     key: Any
     value: Any
@@ -98,7 +88,13 @@ def _gradient_reason(o: Observation, old: bool, new: bool, key: Any = None) -> s
     return f"the gradient of {o.name} was {'' if old else 'not '}None and is {'not ' if old else ''}None"
 
 
-_requires_grad, _grad = attrgetter("requires_grad"), attrgetter("grad")
+def _of_leaf(tensor: torch.Tensor) -> tuple[list[Any], bool]:
+    """The hooks of a leaf, and whether it has no gradient."""
+    return hooks_of(tensor), tensor.grad is None
+
+
+def _leaf_reason(o: Observation, old: Any, new: Any, _: Any) -> str:
+    return f"{o.name} has other hooks" if old[0] != new[0] else _gradient_reason(o, old[1], new[1])
 
 
 def _data(tensor: torch.Tensor) -> tuple[Any, TensorSpec | None, int]:
@@ -119,11 +115,59 @@ def _geometry(spec: TensorSpec) -> str:
     return f"{list(spec.size)} with strides {list(spec.stride)} from {spec.offset}"
 
 
-SETTING = SingleKind(call, describe_change)
+def _flat(owners: Sequence[Iterable[Any]], *_: Any) -> list[Any]:
+    return [*chain.from_iterable(owners)]
+
+
+def _of_each(get: Callable[[Any], Any]) -> Read:
+    """How a value of each owner is read."""
+    return lambda owners, *_: [*map(get, owners)]
+
+
+SETTING = Kind(_of_each(call), describe_change)
+TYPE = Kind(_of_each(type), lambda o, *_: f"{o.name} is of another class")
+ATTRIBUTE = Kind(lambda owners, keys, _: [*map(getattr, owners, keys)], describe_change)
 EMPTY = Kind(
-    lambda owners, keys, _: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
+    lambda owners, *_: [True] if any(owners) else [], lambda o, *_: f"{o.name} is no longer empty", spreads=True
 )
-TYPE = SingleKind(type, lambda o, *_: f"{o.name} is of another class")
+ENTRY, NAMESPACE = (Kind(_flat, describe_change) for _ in range(2))
+ELEMENTS = Kind(_flat, describe_change, spreads=True)
+ORDER = Kind(_flat, lambda o, *_: f"the keys of {o.name} are in another order", spreads=True)
+ITEM = Kind(lambda owners, keys, _: [x.get(k, MISSING) for x, k in zip(owners, keys, strict=True)], describe_change)
+ANNOTATIONS = Kind(
+    lambda owners, *_: _flat([item for o in owners for item in inspect.get_annotations(o).items()]),
+    lambda o, *_: f"{o.name} has other annotations",
+    spreads=True,
+)
+HOST_ARRAY = Kind(_of_each(content_of), lambda o, *_: f"{o.name} holds other values", eq)
+SUBCLASSES = Kind(_of_each(type.__subclasses__), lambda o, *_: f"{o.name} has other subclasses", eq)
+REBOUND, CHOICES = (  # each says itself what changed
+    Kind(lambda owners, keys, arguments: [o.difference(arguments) for o in owners], lambda _, old, new, key: new)
+    for _ in range(2)
+)
+HOST_TENSOR = Kind(
+    lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written", eq
+)
+DATA = Kind(
+    _of_each(_data),
+    lambda o, old, new, _: f"{o.name} has {_data_reason(old, new)}",
+    eq,
+    counter=lambda: data_swaps.count,
+)
+REQUIRES_GRAD = Kind(_of_each(attrgetter("requires_grad")), describe_change, eq)
+GRADIENT = Kind(lambda owners, *_: [t.grad is None for t in owners], _gradient_reason, eq)
+HOOKS = Kind(
+    lambda owners, *_: [len(tables_of(t)) for t in owners],
+    lambda o, *_: f"a hook was registered on {o.name}",
+    eq,
+    counter=lambda: tensor_hooks.count,
+)
+ARGUMENT = Kind(lambda owners, keys, arguments: [_of_leaf(arguments[i]) for i in owners], _leaf_reason, eq)
+# In order of comparison, after those of dicts.
+KINDS = (
+    *(SETTING, TYPE, ATTRIBUTE, EMPTY, ELEMENTS, ORDER, ITEM, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND),
+    *(CHOICES, HOST_TENSOR, DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT),
+)
 # Attributes of objects in C that their `__dict__` lacks, and those of functions and classes that matter if code names
 # them; other attributes of classes are entries of their dict.
 ATTRIBUTES: dict[type, tuple[str, ...]] = {
@@ -134,78 +178,11 @@ ATTRIBUTES: dict[type, tuple[str, ...]] = {
 }
 FUNCTION_WORDS = ("__name__", "__qualname__", "__doc__", "__module__")
 CLASS_WORDS = ("__name__", "__qualname__")
-ANNOTATIONS = Kind(
-    lambda owners, *_: [*chain.from_iterable(item for o in owners for item in inspect.get_annotations(o).items())],
-    lambda o, *_: f"{o.name} has other annotations",
-    spreads=True,
-)
-VARIABLE = SingleKind(attrgetter("cell_contents"), describe_change)
-ENTRY = Kind(None, describe_change)
-NAMESPACE = Kind(None, describe_change)
-ELEMENTS = Kind(lambda owners, keys, _: [*chain.from_iterable(owners)], describe_change, spreads=True)
-ORDER = Kind(
-    lambda owners, keys, _: [*chain.from_iterable(owners)],
-    lambda o, *_: f"the keys of {o.name} are in another order",
-    spreads=True,
-)
-ITEM = Kind(lambda owners, keys, _: [*map(getitem, owners, keys)], describe_change)
-UNFILLED = Kind(
-    lambda owners, keys, _: [key in slots for slots, key in zip(owners, keys, strict=True)],
-    lambda o, old, new, key: f"{o.path(key)} was nothing",
-    plain=True,
-)
-HOST_ARRAY = Kind(
-    lambda owners, keys, _: [*map(content_of, owners)], lambda o, *_: f"{o.name} holds other values", plain=True
-)
-SUBCLASSES = Kind(
-    lambda owners, keys, _: [*map(type.__subclasses__, owners)],
-    lambda o, *_: f"{o.name} has other subclasses",
-    plain=True,
-)
-REBOUND, CHOICES = (  # each says itself what changed
-    Kind(lambda owners, keys, arguments: [o.difference(arguments) for o in owners], lambda _, old, new, key: new, True)
-    for _ in range(2)
-)
-HOST_TENSOR = Kind(
-    lambda owners, *_: [t._version for t in owners], lambda o, *_: f"{o.name}, on the CPU, was written", plain=True
-)
-DATA = Kind(
-    lambda owners, keys, _: [*map(_data, owners)],
-    lambda o, old, new, _: f"{o.name} has {_data_reason(old, new)}",
-    plain=True,
-    counter=lambda: data_swaps.count,
-)
-REQUIRES_GRAD = Kind(lambda owners, *_: [*map(_requires_grad, owners)], describe_change, plain=True)
-GRADIENT = Kind(lambda owners, keys, _: [g is None for g in map(_grad, owners)], _gradient_reason, plain=True)
-HOOKS = Kind(
-    lambda owners, keys, _: [len(tables_of(t)) for t in owners],
-    lambda o, *_: f"a hook was registered on {o.name}",
-    plain=True,
-    counter=lambda: tensor_hooks.count,
-)
-ARGUMENT_HOOKS = Kind(
-    lambda owners, keys, arguments: [hooks_of(arguments[i]) for i in owners],
-    lambda o, *_: f"{o.name} has other hooks",
-    plain=True,
-)
-ARGUMENT_GRADIENT = Kind(
-    lambda owners, keys, arguments: [arguments[i].grad is None for i in owners], _gradient_reason, plain=True
-)
-# In order of comparison.
-KINDS = (
-    *(EMPTY, ENTRY, ELEMENTS, ORDER, ITEM, UNFILLED, ANNOTATIONS, HOST_ARRAY, SUBCLASSES, REBOUND),
-    *(CHOICES, HOST_TENSOR, DATA, REQUIRES_GRAD, GRADIENT, HOOKS, ARGUMENT_HOOKS, ARGUMENT_GRADIENT),
-)
-
-
-@functools.cache
-def _attribute(name: str) -> SingleKind:
-    return SingleKind(attrgetter(name), describe_change)
 
 
 def _attributes_of(owner: Any, path: str, names: Iterable[str]) -> list[Observation]:
     """Observe attributes of an object by name."""
-    return [Observation(kind := _attribute(name), owner, None, kind.get(owner), f"{path}.{name}") for name in names]
+    return [Observation(ATTRIBUTE, owner, name, getattr(owner, name), path) for name in names]
 
 
 def observe(
@@ -310,9 +287,7 @@ def observe(
                 observations.append(Observation(GRADIENT, tensor, None, none, paths[id(tensor)]))
             observations.append(Observation(HOOKS, tensor, None, len(tables_of(tensor)), paths[id(tensor)]))
         else:
-            name = f"argument {number}"
-            observations.append(Observation(ARGUMENT_HOOKS, number, None, hooks_of(tensor), name))
-            observations.append(Observation(ARGUMENT_GRADIENT, number, None, none, name))
+            observations.append(Observation(ARGUMENT, number, None, _of_leaf(tensor), argument_path(number)))
     return observations
 
 
@@ -331,14 +306,13 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
     counted = content if entries.keys is None else entries.keys
     keys = [k for k in counted if k in content and (id(container), k) not in free] if content else []
     if isinstance(container, types.CellType):
-        return [Observation(VARIABLE, container, None, content[key], name) for key in keys]
+        return [Observation(ATTRIBUTE, container, "cell_contents", content[key], name) for key in keys]
     elements = container if methods_of(container) is type(container) else BuiltinElements(container)
     if whole and not content:
         return [Observation(EMPTY, elements, None, (), name)]
     if isinstance(container, dict):
         observations = [Observation(ENTRY, container, key, content[key], name) for key in keys]
-        if entries.absent:
-            observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
+        observations += [Observation(ENTRY, container, key, MISSING, name) for key in entries.absent]
         if whole:
             observations.append(Observation(ENTRY, container, SIZE, len(content), name))
         if whole and not snapshot.table:  # a dict of the program: its order matters
@@ -347,9 +321,7 @@ def _of_entries(entries: ObservedEntries, free: set[EntryId]) -> list[Observatio
     if whole:
         return [Observation(ELEMENTS, elements, None, (*content.values(),), name)]
     if isinstance(container, ClassAttributes):
-        # The dict behind the proxy, because a dict has a version. It is only read.
-        (attributes,) = gc.get_referents(container.attributes)
-        observations = [Observation(ENTRY, attributes, key, content[key], name) for key in keys]
-        return [*observations, Observation(ENTRY, attributes, SIZE, len(attributes), name)]
-    observations = [Observation(ITEM, container, key, content[key], name) for key in keys]
-    return observations + [Observation(UNFILLED, container, key, False, name) for key in entries.absent]
+        observations = [Observation(ENTRY, container.dict, key, content[key], name) for key in keys]
+        return [*observations, Observation(ENTRY, container.dict, SIZE, len(container), name)]
+    found = (*((key, content[key]) for key in keys), *((key, MISSING) for key in entries.absent))
+    return [Observation(ITEM, container, key, value, name) for key, value in found]

@@ -1,22 +1,24 @@
-"""Creates the state that optimizers and scalers make in their first step, before that step is traced.
+"""Prepares the state that a step keeps between calls, so that its first call and all later ones run the same program.
 
-The first step and all later ones then run the same program. State that the step does not use is removed again.
+Before the first step is traced, the state is created that optimizers and scalers make in it; what the step does not use
+is removed again. State is moved to the mesh that a step computes on, and step counts share an array while they are
+equal.
 """
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Container, Iterator
+from collections.abc import Container, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import torch
+from jax.sharding import NamedSharding, PartitionSpec
 
 from ..storage.cell import Cell
 from ..storage.tensors import NAME, cell_of, covers_array
-from . import averaged_model
+from .optimizer_parts import move_update_counts
 from .outputs import is_device_tensor
 from .state_graph import StateGraph
 from .traced_step import TracedStep
@@ -36,7 +38,7 @@ class OptimizerStateInit:
                     self._init_group(optimizer, group)
         self.moved = _move_step_counts(graph)
         _share_equal_counts(graph)
-        self.moved |= averaged_model.move_counts(module for _, module in graph.reached.modules.values())
+        self.moved |= move_update_counts(module for _, module in graph.reached.modules.values())
         for _, scaler in graph.reached.scalers.values():
             if scaler._enabled and scaler._scale is None and scaler._device == NAME:
                 scaler._lazy_init_scale_growth_tracker(torch.device(NAME))
@@ -52,8 +54,18 @@ class OptimizerStateInit:
         if not begin:
             return
         lists: list[list[Any]] = [[] for _ in list(inspect.signature(optimizer._init_group).parameters)[1:]]
-        with _gradients(begin), _capturable(group):
+        capturable, without_gradient = group.get("capturable"), [p for p in begin if p.grad is None]
+        for p in without_gradient:  # an optimizer creates state only for parameters that have one
+            p.grad = torch.zeros_like(p)
+        if capturable is False and not group.get("fused"):  # so that the step counts are on the device
+            group["capturable"] = True
+        try:
             optimizer._init_group(group, *lists)
+        finally:
+            for p in without_gradient:
+                p.grad = None
+            if capturable is not None:
+                group["capturable"] = capturable
         if isinstance(optimizer, torch.optim.SGD) and group["momentum"] and not group["dampening"]:
             for p in begin:  # the first step stores the gradient, which is also what it adds to zeros
                 state[p]["momentum_buffer"] = torch.zeros_like(p)
@@ -110,6 +122,26 @@ def _share_equal_counts(graph: StateGraph) -> None:
                 cell.take(lead)
 
 
+def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
+    """Replicate unplaced state over the mesh that a run met. Return whether there was any.
+
+    JAX would copy such an array to the mesh in every call; and if the step writes it, the array is on the mesh after
+    the first call, so the second call would have to recompile. Arguments differ between calls and are not moved.
+    """
+    shardings = [cell.aval.sharding for cell in step.inputs.touched]
+    meshes = [s.mesh for s in shardings if isinstance(s, NamedSharding)]
+    if not meshes:
+        return False
+    given = {cell_of(x) for x in arguments if isinstance(x, torch.Tensor) and is_device_tensor(x)}
+    joining = [c for c in step.inputs.touched - given if not c.index and c.aval.sharding is None]
+    replicated = NamedSharding(meshes[0], PartitionSpec())
+    old = {cell: cell.read() for cell in joining}
+    new = {i: jax.device_put(array, replicated) for i, array in {id(array): array for array in old.values()}.items()}
+    for cell, array in old.items():
+        cell.write(new[id(array)])  # cells on one array stay on one
+    return bool(joining)
+
+
 def separate_unequal(step: TracedStep) -> bool:
     """Give 0-d tensors on one array an array of their own if a run leaves them on different ones, because the program
     would not fit its second call. Return whether there were any."""
@@ -133,29 +165,3 @@ def _is_count(tensor: torch.Tensor) -> bool:
         return False
     cell = cell_of(tensor)
     return covers_array(tensor, cell) and cell.aval.sharding is None
-
-
-@contextlib.contextmanager
-def _gradients(parameters: list[torch.Tensor]) -> Iterator[None]:
-    """Temporarily give parameters gradients, because an optimizer creates state only for parameters that have one."""
-    without = [p for p in parameters if p.grad is None]
-    for p in without:
-        p.grad = torch.zeros_like(p)
-    try:
-        yield
-    finally:
-        for p in without:
-            p.grad = None
-
-
-@contextlib.contextmanager
-def _capturable(group: dict[str, Any]) -> Iterator[None]:
-    """Make an optimizer create its step counts on the device."""
-    before = group.get("capturable")
-    if before is False and not group.get("fused"):
-        group["capturable"] = True
-    try:
-        yield
-    finally:
-        if before is not None:
-            group["capturable"] = before

@@ -1,55 +1,45 @@
-"""Traces steps of torch's optimizers, schedulers and scalers.
+"""Traces steps of torch's optimizers and schedulers.
 
-A learning rate is a Python number, a scheduler computes the next one, and a scaler reads from the device whether to
-step. The number becomes an input of the program, the scheduler's step a host call before it, and the scaler's decision
-a select on the device.
+A learning rate is a Python number, and a scheduler computes the next one. The number becomes an input of the program,
+and the scheduler's step a host call before it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import torch
 from torch.optim import optimizer as optimizers
-from torch.optim.swa_utils import AveragedModel
 
 from .. import patches
 from ..errors import TraceError
-from ..storage.avals import LazyFill
-from ..storage.cell import Cell
-from ..storage.placement import materialise, put
-from ..storage.tensors import NAME, cell_of, wrap
+from ..storage.placement import put
+from ..storage.tensors import NAME, wrap
 from ..trace.core import SYMBOLIC_TYPES, alias_array
 from ..trace.data_checks import patched_data_checks
 from ..trace.host_numbers import HostNumber, HostNumbers
 from ..trace.symbols import symbolic_number
 from ..trace.tracing import Trace
 from ..trace.wrapped_numbers import batched_numbers
-from .averaged_model import traced_update
-from .fused_steps import fused_steps_take_inputs
 from .host_script import (
-    ArgumentNumber,
-    EntryId,
-    EntryNumber,
-    GroupNumber,
-    HostCall,
     HostScript,
+    PassedNumber,
     PassedNumbers,
     ScriptEntry,
     can_be_passed,
+    group_number,
     groups_of,
 )
-from .sources import MISSING, Source, StateChange, put_at, same_value
+from .optimizer_parts import replaced_parts
+from .sources import MISSING, EntryId, Source, StateChange, put_at, same_value
 from .state_graph import StateGraph
-from .wrappers import parts_of
 
-Number = GroupNumber | ArgumentNumber | EntryNumber
 ScriptEntries = list[ScriptEntry]
 
 
@@ -75,17 +65,10 @@ class HostScriptRecorder:
             ):
                 undo.callback(handle.remove)
             for _, scheduler in state.reached.schedulers.values():
-                undo.enter_context(_replaced(scheduler, "step", self.schedulers.recorded(scheduler)))
-            for _, scaler in state.reached.scalers.values():
-                undo.enter_context(_replaced(scaler, "_maybe_opt_step", _step_or_not))
-            for _, module in state.reached.modules.values():
-                if isinstance(module, AveragedModel):
-                    undo.enter_context(_replaced(module, "update_parameters", traced_update(module)))
-            undo.enter_context(patches.temporarily("torch.optim._adafactor.min", _extreme(min, torch.sym_min)))
-            undo.enter_context(patches.temporarily("torch.optim._adafactor.max", _extreme(max, torch.sym_max)))
+                undo.enter_context(patches.of_object(scheduler, "step", self.schedulers.recorded(scheduler)))
+            undo.enter_context(replaced_parts(state))
             undo.enter_context(patched_data_checks())
             undo.enter_context(batched_numbers())
-            undo.enter_context(fused_steps_take_inputs())
             yield
             self.schedulers.verify()
 
@@ -95,22 +78,23 @@ class HostScriptRecorder:
 
     def pass_entries(self) -> None:
         """Put symbolic numbers into the entries that are inputs; they are restored when the run ends."""
-        self.symbols = {(id(s.container), s.key): symbol for s, symbol in self.numbers.within(self.state)}
-        passed = self.numbers.passed
-        for source in passed.within(self.state):
-            put_at(source, self.symbols[id(source.container), source.key])
+        symbols = self.numbers.within(self.state)
+        self.symbols = {source.entry: symbol for source, symbol in symbols}
+        for source, symbol in symbols:
+            put_at(source, symbol)
         self.numbers.pass_groups()
 
     def changes(self) -> list[StateChange]:
         """What the run changed in Python, except symbolic numbers that are still where they were put."""
-        changes = [(change, (id(change.place.container), change.place.key)) for change in self.state.changes()]
+        changes = [(change, change.place.entry) for change in self.state.changes()]
         deleted = {entry for change, entry in changes if change.new is MISSING}  # including reordered ones
         symbols = self.symbols | {entry: symbol for entry, (_, symbol) in self.numbers.put.items()}
         return [c for c, entry in changes if entry in deleted or symbols.get(entry, MISSING) is not c.new]
 
     def recomputed(self) -> set[EntryId]:
         """The group entries that a call passes as inputs or that its schedulers change."""
-        return {(id(n.group), n.key) for n in self.entries if isinstance(n, GroupNumber)} | self.schedulers.changed
+        numbers = (n for n in self.entries if isinstance(n, PassedNumber) and n.in_group)
+        return {n.place.entry for n in numbers if isinstance(n.place, Source)} | self.schedulers.changed
 
     def missing(self, changed: Iterable[Source]) -> PassedNumbers:
         """The numbers that turned out to vary but were not inputs; `changed` are the entries that the run changed.
@@ -122,7 +106,7 @@ class HostScriptRecorder:
         passed = self.numbers.passed
         varying = self.recomputed() | (passed.scheduled - passed.entries - passed.constant)
         for source in changed:
-            entry = id(source.container), source.key
+            entry = source.entry
             if entry in varying and not same_value(self.schedulers.left.get(entry), source.container[source.key]):
                 if entry in self.schedulers.changed:
                     raise TraceError(
@@ -193,7 +177,7 @@ class GroupNumbers:
         """The learning rate as a tensor if the optimizer accepts one, else as a symbolic number."""
         rate = group["lr"]
         own = (id(group), "lr") in self.passed.entries or id(group) not in self.groups
-        number = GroupNumber({"lr": rate} if own else group, "lr")
+        number = group_number({"lr": rate} if own else group, "lr")
         dtype = _dtype_of_rate(group)
         if not (group.get("capturable") or group.get("fused")):
             return rate if _is_symbolic(rate) else self._symbol(number, dtype=dtype)
@@ -222,27 +206,27 @@ class GroupNumbers:
         """The symbolic number, or the tuple of them, for an entry of a group."""
         value = group[key]
         if isinstance(value, tuple):
-            return tuple(self._symbol(GroupNumber(group, key, i)) for i in range(len(value)))
-        return self._symbol(GroupNumber(group, key), dtype=_dtype_of_rate(group) if key == "lr" else np.float64)
+            return tuple(self._symbol(group_number(group, key, i)) for i in range(len(value)))
+        return self._symbol(group_number(group, key), dtype=_dtype_of_rate(group) if key == "lr" else np.float64)
 
     def among(self, arguments: Sequence[Any]) -> dict[int, Any]:
         """The symbolic numbers that replace numeric arguments, by position."""
-        return {i: self._symbol(ArgumentNumber(i), arguments) for i in self.passed.among(arguments)}
+        return {i: self._symbol(PassedNumber(i), arguments) for i in self.passed.among(arguments)}
 
     def within(self, state: StateGraph) -> list[tuple[Source, Any]]:
         """The entries of a state that are inputs, with the symbolic numbers that replace them."""
-        return [(source, self._symbol(EntryNumber(source))) for source in self.passed.within(state)]
+        return [(source, self._symbol(PassedNumber(source))) for source in self.passed.within(state)]
 
-    def _symbol(self, number: Number, arguments: Sequence[Any] = (), dtype: Any = np.float64) -> Any:
+    def _symbol(self, number: PassedNumber, arguments: Sequence[Any] = (), dtype: Any = np.float64) -> Any:
         array, host = self._input(number, arguments, dtype)
         return symbolic_number(array, self.choices, host, type(number.value(arguments)))
 
     def _input(
-        self, number: Number, arguments: Sequence[Any] = (), dtype: Any = np.float64
+        self, number: PassedNumber, arguments: Sequence[Any] = (), dtype: Any = np.float64
     ) -> tuple[jax.Array, HostNumber | None]:
         """Make a number an input: return its placeholder array and its value before the script runs, or None if a host
         call precedes it."""
-        early = not any(isinstance(entry, HostCall) for entry in self.entries)
+        early = all(isinstance(entry, PassedNumber) for entry in self.entries)
         self.entries.append(number)
         value = number.value(arguments)
         with jax.ensure_compile_time_eval():
@@ -250,7 +234,7 @@ class GroupNumbers:
         self.placeholders.append(array)
         self.trace.aliases.add(id(array))
         place = self.choices.input(value)
-        if not isinstance(number, GroupNumber):
+        if not number.in_group:
             self.choices.typed = True
         return array, HostNumber(value, place) if early else None
 
@@ -299,7 +283,7 @@ class SchedulerSteps:
             finally:
                 self._stepping = False
             self._epochs = self._now()
-            self.entries.append(HostCall(step, args, kwargs))
+            self.entries.append(functools.partial(step, *args, **kwargs))
             for old, group in zip(before, groups, strict=True):
                 changed = {k for k, v in group.items() if k not in old or not same_value(old[k], v)}
                 self.changed.update((id(group), k) for k in changed)
@@ -321,50 +305,3 @@ class SchedulerSteps:
                     f"a compiled function steps {path} other than by {path}.step(), which its program would not do "
                     "again; call that, and keep no reference to the method"
                 )
-
-
-def _step_or_not(optimizer: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-    """`GradScaler._maybe_opt_step` in a trace: step, and undo the step on the device if gradients were infinite.
-
-    State that the step creates is reset to zeros in that case.
-    """
-    before = {cell: cell.content for cell in _cells(optimizer)}
-    result = optimizer.step(*args, **kwargs)
-    overflow = sum(state["found_inf_per_device"].values()).jax() > 0
-    after = {cell: cell.content for cell in _cells(optimizer)}
-    chosen: dict[tuple[int, int], jax.Array] = {}  # step counts on one array stay on one
-    for cell, new in after.items():
-        old = before.get(cell, cell.aval.zeros)
-        if old is new:
-            continue
-        if (pair := (id(old), id(new))) not in chosen:
-            old, new = (materialise(x, cell.index) if isinstance(x, LazyFill) else x for x in (old, new))
-            chosen[pair] = jnp.where(overflow, old, new)
-        cell.replace(chosen[pair])
-    return result
-
-
-def _cells(optimizer: Any) -> list[Cell]:
-    tensors = [p for g in optimizer.param_groups for p in g["params"]]
-    tensors += [v for s in optimizer.state.values() for v in s.values() if isinstance(v, torch.Tensor)]
-    return [cell_of(part) for t in tensors for part in parts_of(t).values()]
-
-
-@contextlib.contextmanager
-def _replaced(owner: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
-    """Temporarily replace a method of an object."""
-    patches.check_object(owner, name)
-    own = owner.__dict__.get(name)
-    setattr(owner, name, function)
-    try:
-        yield
-    finally:
-        if own is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, own)
-
-
-def _extreme(plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
-    """`min` or `max` of two possibly symbolic numbers, for Adafactor."""
-    return lambda a, b: symbolic(a, b) if type(a) in SYMBOLIC_TYPES or type(b) in SYMBOLIC_TYPES else plain(a, b)

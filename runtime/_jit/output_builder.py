@@ -3,44 +3,72 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import jax
 import torch
 
 from .._torch import pytree
-from ..storage.avals import LazyFill
 from ..storage.rebuild import NewStorage, ResultBuilder
-from .container_adapters import put_attributes
 from .outputs import (
     DESCRIBED,
     AliasOfInput,
     ArgumentItself,
     ComputedNumber,
-    ConstantTensor,
     FoundObject,
     NewObject,
     NewTensor,
     NewWrapper,
     OutputTree,
 )
-from .sources import refill
+from .sources import Fetch, refill
+
+
+class Outputs:
+    """How the calls of a program make the tensors and objects that the run described."""
+
+    __slots__ = ("aliases", "count", "found", "in_order", "index", "storages")
+
+    def __init__(
+        self,
+        storages: Sequence[NewStorage],
+        index: int,
+        aliases: Sequence[tuple[AliasOfInput, Fetch]] = (),
+        found: Sequence[tuple[FoundObject, Fetch]] = (),
+    ) -> None:
+        """
+        Args:
+            storages: the storages that the run made.
+            index: the index of their device.
+            aliases: those whose storage differs between calls, each with a function that fetches a tensor on it.
+            found: the objects that each call looks up again, each with a function that fetches it.
+        """
+        self.storages, self.index, self.aliases, self.found = storages, index, aliases, found
+        outputs = [s.source.output for s in storages]
+        self.count = 1 + max((output for output in outputs if output is not None), default=-1)
+        # Whether the arrays of the storages are the first outputs of the program, in the same order.
+        self.in_order = outputs == list(range(self.count))
+
+    def builder(self, results: Iterator[jax.Array], arguments: Sequence[Any]) -> OutputBuilder:
+        """The builder of the tensors of a call; consumes the first of the program's results."""
+        arrays = [*islice(results, self.count)]
+        contents = arrays if self.in_order else [s.source.content(arrays, ()) for s in self.storages]
+        builder = OutputBuilder(ResultBuilder(self.storages, contents, self.index), arguments)
+        for alias, fetch in self.aliases:
+            builder.alias(alias, fetch(arguments))
+        for described, fetch in self.found:
+            builder.objects[described] = fetch(arguments)
+        return builder
 
 
 class OutputBuilder:
     """Makes the tensors and objects of one call; each description is built once."""
 
-    def __init__(
-        self,
-        storages: Sequence[NewStorage],
-        contents: Sequence[jax.Array | LazyFill],
-        arguments: Sequence[Any],
-        index: int,
-    ) -> None:
-        """`contents` are the storages' arrays, on device `index`; `arguments` the leaves of the call's arguments."""
-        self.results = ResultBuilder(storages, contents, index)
-        self.arguments = arguments
+    def __init__(self, results: ResultBuilder, arguments: Sequence[Any]) -> None:
+        """`results` makes the tensors on new storages; `arguments` are the leaves of the call's arguments."""
+        self.results, self.arguments = results, arguments
         self.numbers: Sequence[float] = ()  # the host numbers before the call
         self.tensors: dict[NewTensor | AliasOfInput, torch.Tensor] = {}
         self.objects: dict[NewObject | NewWrapper | FoundObject, Any] = {}  # those made or found in this call
@@ -60,8 +88,6 @@ class OutputBuilder:
             return self.tensor(leaf)
         if isinstance(leaf, ArgumentItself):
             return self.arguments[leaf.index]
-        if isinstance(leaf, ConstantTensor):
-            return leaf.tensor
         if isinstance(leaf, ComputedNumber):
             return leaf.numbers.value(leaf.number, self.numbers)
         if leaf in self.objects:
@@ -78,7 +104,8 @@ class OutputBuilder:
 
     def _object(self, described: NewObject) -> Any:
         new = self.objects[described] = copy.copy(described.like)
-        put_attributes(new, {name: self.make(value) for name, value in described.attributes.items()})
+        for name, value in described.attributes.items():
+            object.__setattr__(new, name, self.make(value))  # also of a frozen object
         if described.elements is not None:
             refill(new, self.make(described.elements))
         return new

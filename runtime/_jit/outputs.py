@@ -64,13 +64,6 @@ class AliasOfInput:
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantTensor:
-    """An outside tensor itself."""
-
-    tensor: torch.Tensor
-
-
-@dataclass(frozen=True, slots=True)
 class ArgumentItself:
     """An argument itself."""
 
@@ -118,7 +111,7 @@ class OutputTree:
     spec: Any  # None for a single leaf, `tuple` for a flat tuple
 
 
-_MADE = {NewTensor, AliasOfInput, ConstantTensor, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
+_MADE = {NewTensor, AliasOfInput, ArgumentItself, ComputedNumber, NewObject, NewWrapper}
 DESCRIBED = {*_MADE, FoundObject}
 # Mutable standard library objects, which every call makes even if their content is the same.
 _MUTABLE = (dict, bytearray, UserDict, UserList, SimpleNamespace, *SEQUENCES)
@@ -126,7 +119,11 @@ _MUTABLE = (dict, bytearray, UserDict, UserList, SimpleNamespace, *SEQUENCES)
 
 def is_described(tree: OutputTree) -> bool:
     """Whether a call makes something for the tree; found outside objects do not count."""
-    return any(x.__class__ in _MADE for x in tree.leaves)
+    return any(map(_is_made, tree.leaves))
+
+
+def _is_made(leaf: Any) -> bool:
+    return leaf.__class__ in _MADE or isinstance(leaf, torch.Tensor)  # a tensor from outside is itself
 
 
 def holds_tensors(tree: OutputTree) -> bool:
@@ -135,7 +132,7 @@ def holds_tensors(tree: OutputTree) -> bool:
     while pending:
         leaf = pending.pop()
         if not isinstance(leaf, NewObject):
-            if leaf.__class__ in _MADE:
+            if _is_made(leaf):
                 return True
         elif id(leaf) not in seen:
             seen.add(id(leaf))
@@ -258,7 +255,7 @@ class OutputDescriber:
             return self._wrapper(leaf)
         if not is_device_tensor(leaf):
             self.scope.refuse(leaf)
-            return ConstantTensor(leaf)
+            return leaf
         # An outside tensor whose `.data` the run set is on a cell of the run, but is still the outside tensor.
         if id(leaf) in self.scope.tensors or cell_of(leaf) not in self.scope.born:
             return self._alias(leaf)
@@ -313,7 +310,9 @@ class OutputDescriber:
                 bases = {id(x._base): x._base for x in group if x._base is not None and cell_of(x._base) is cell}
                 for base in bases.values():
                     self._new_tensor(base)
-                self._relate(sorted([*{id(x): x for x in (*group, *bases.values())}.values()], key=_has_no_history))
+                self._relate(
+                    sorted([*{id(x): x for x in (*group, *bases.values())}.values()], key=lambda x: x.grad_fn is None)
+                )
         self.differentiable = [(tensor, made) for tensor, made in self.differentiable if made.view is None]
 
     def _relate(self, tensors: list[torch.Tensor]) -> None:
@@ -332,7 +331,7 @@ class OutputDescriber:
 
     def _wrapper(self, leaf: Any) -> Any:
         if id(leaf) in self.scope.tensors:
-            return ConstantTensor(leaf)
+            return leaf
         if id(leaf) not in self.wrappers:
             if not leaf.is_leaf and torch.is_grad_enabled():
                 raise TraceError(
@@ -399,10 +398,6 @@ class OutputDescriber:
                 )
         if any(isinstance(value, Iterator) for _, value in reached.streams.values()):
             raise TraceError(f"a compiled function returns or stores a {type(leaf).__name__}; return or store a list")
-
-
-def _has_no_history(tensor: torch.Tensor) -> bool:
-    return tensor.grad_fn is None
 
 
 def _of_a_tensor(number: Any) -> TraceError:

@@ -8,13 +8,14 @@ current places. Objects that can also be reached in another way are compared by 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
 import torch
 
 from .container_adapters import SlotAttributes
-from .host_script import EntryId, numbers_of
+from .host_script import numbers_of
 from .outputs import FoundObject, is_device_tensor
 from .restriction import Restriction
 from .settings import reader_of
@@ -22,8 +23,8 @@ from .snapshots import StateSnapshot
 from .sources import (
     MISSING,
     SEQUENCES,
+    EntryId,
     Fetch,
-    Source,
     argument_path,
     content_at,
     elements_of,
@@ -35,13 +36,11 @@ from .sources import (
 )
 from .state_graph import Edge, StateGraph, StateNode
 from .state_patterns import (
-    AttributesPattern,
-    ContainerPattern,
     NumberPattern,
     Numbers,
+    ObjectPattern,
     Pattern,
     SamePattern,
-    TensorPattern,
     is_bare,
     is_container,
     may_have_pattern,
@@ -50,41 +49,18 @@ from .state_patterns import (
 from .traced_step import TracedStep
 
 
+@dataclass(slots=True, eq=False)
 class ReboundState:
     """The tensors and containers of a run that each call looks up again."""
 
-    def __init__(
-        self,
-        step: TracedStep,
-        arguments: Sequence[Any],
-        varying: Container[int],
-        restriction: Restriction,
-        pinned: set[int],
-    ) -> None:
-        """
-        Args:
-            step: the run.
-            arguments: the leaves of the traced call.
-            varying: the positions of those that may be another object in another call.
-            restriction: the part of the Python state that the run read.
-            pinned: the ids of tensors that no other can replace, because more than their data matters.
-        """
-        self.objects: dict[int, Fetch] = {}  # functions that fetch each container, by the id of the run's container
-        self.containers: dict[int, Fetch] = {}  # the same, by the id of the list or `__dict__` that holds the entries
-        self.tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = {}  # by id, with their paths
-        self.entries: set[EntryId] = set()  # entries whose values each call looks up again
-        self.patterns: list[tuple[Fetch, Pattern]] = []
-        self.refilled: list[tuple[Sequence[Any], ContainerPattern]] = []  # the same containers with other elements
-        self.others: set[int] = set()  # the ids of objects that the run saw and that are the same in every call
-        self.arguments: list[int | None] = []  # for each argument, its number among the objects met, or None
-        effects = step.effects.entries
-        sequences = {id(s.container): s for s, _ in effects if isinstance(s.container, SEQUENCES)}
-        others = [(s, step.state.before(s)) for s, _ in effects if not isinstance(s.container, SEQUENCES)]
-        objects = {i: x for i, x in enumerate(arguments) if i in varying and not is_told_by_key(x)}
-        if sequences or objects or any(may_have_pattern(value) for _, value in others):
-            search = _Search(self, step, restriction, pinned, sequences, others, objects)
-            search.run()
-            self.arguments = [search.seen.get(id(x)) for x in arguments]
+    objects: dict[int, Fetch] = field(default_factory=dict)  # what fetches each container, by the id of the run's
+    containers: dict[int, Fetch] = field(default_factory=dict)  # by the id of the list or `__dict__` with the entries
+    tensors: dict[int, tuple[str, Fetch, torch.Tensor]] = field(default_factory=dict)  # by id, with their paths
+    entries: set[EntryId] = field(default_factory=set)  # entries whose values each call looks up again
+    patterns: list[tuple[Fetch, Pattern]] = field(default_factory=list)
+    refilled: list[tuple[Sequence[Any], ObjectPattern]] = field(default_factory=list)  # the same with other elements
+    others: set[int] = field(default_factory=set)  # the ids of objects that the run saw and that stay the same
+    arguments: list[int | None] = field(default_factory=list)  # for each, its number among the objects met, or None
 
     def __bool__(self) -> bool:
         return bool(self.patterns or self.refilled)
@@ -101,10 +77,6 @@ class ReboundState:
         for described, _ in pairs:
             described.value = None
         return pairs
-
-    def forget(self) -> None:
-        """Drop the references to the tensors of the run."""
-        self.tensors.clear()
 
     def difference(self, arguments: Sequence[Any]) -> str:
         """How the rebound state of a call differs from that of the run; empty if it matches."""
@@ -126,25 +98,39 @@ class ReboundState:
         return ""
 
 
+def rebound_state(
+    step: TracedStep, arguments: Sequence[Any], varying: Container[int], restriction: Restriction, pinned: set[int]
+) -> ReboundState:
+    """Find what each call looks up again.
+
+    Args:
+        step: the run.
+        arguments: the leaves of the traced call.
+        varying: the positions of those that may be another object in another call.
+        restriction: the part of the Python state that the run read.
+        pinned: the ids of tensors that no other can replace, because more than their data matters.
+    """
+    search = _Search(step, restriction, pinned)
+    search.objects = {
+        argument_path(i): (i, x) for i, x in enumerate(arguments) if i in varying and not is_told_by_key(x)
+    }
+    if search.sequences or search.objects or any(may_have_pattern(value) for _, value in search.others):
+        search.run()
+        search.found.arguments = [search.seen.get(id(x)) for x in arguments]
+    return search.found
+
+
 class _Search:
     """Finds patterns for objects that are reached through changed entries only."""
 
-    def __init__(
-        self,
-        found: ReboundState,
-        step: TracedStep,
-        restriction: Restriction,
-        pinned: set[int],
-        sequences: dict[int, Source],
-        others: Sequence[tuple[Source, Any]],
-        objects: dict[int, Any],
-    ) -> None:
-        """`sequences` are the lists, deques and sets that the run changed, by id; `others` are the other changed
-        entries, with their values before the run; `objects` are arguments that may be others in another call."""
-        self.found, self.step, self.restriction, self.pinned = found, step, restriction, pinned
-        self.sequences, self.others = sequences, others
-        self.objects = {argument_path(i): (i, value) for i, value in objects.items()}
-        self.changed = {(id(source.container), source.key) for source, _ in others}
+    def __init__(self, step: TracedStep, restriction: Restriction, pinned: set[int]) -> None:
+        self.step, self.restriction, self.pinned, self.found = step, restriction, pinned, ReboundState()
+        changed = [source for source, *_ in step.effects.entries]
+        self.sequences = {id(s.container): s for s in changed if isinstance(s.container, SEQUENCES)}
+        # The other changed entries, with their values before the run.
+        self.others = [(s, step.state.before(s)) for s in changed if not isinstance(s.container, SEQUENCES)]
+        self.changed = {source.entry for source, _ in self.others}
+        self.objects: dict[str, tuple[int, Any]] = {}  # arguments that may be others in another call, by path
         self.passed = step.inputs.script.passed()
         self.fixed: set[int] = set()  # the ids of objects that are the same in every call, and of their containers
         self.seen: Numbers = {}
@@ -152,7 +138,7 @@ class _Search:
 
     def run(self) -> None:
         """Find the patterns. Objects that turn out to have none are fixed, and the search restarts."""
-        found, backward, nodes = self.found, self.step.backward, self.step.state.nodes
+        backward, nodes = self.step.backward, self.step.state.nodes
         self.step.state.walk(self._held_edges, ends_at=self._is_changed)
         self.fixed.update(id(s.container) for s in self.step.state.namespaces.values())
         self.fixed |= self.step.outputs.held | (backward.held if backward else frozenset())
@@ -160,17 +146,12 @@ class _Search:
         for node in nodes.values() if late else ():
             if any(id(snapshot.container) in late for snapshot in node.snapshots):
                 self._fix([node.value])
-        while True:
-            self._add_patterns()
-            if not self.escaped:
-                found.others = {i for i in self.fixed & self.restriction.nodes if may_have_pattern(nodes[i].value)}
-                return
+        self._add_patterns()
+        while self.escaped:
             self._fix(self.escaped)
-            self.escaped, self.seen = [], {}
-            for record in (found.objects, found.containers, found.tensors, found.entries):
-                record.clear()
-            found.patterns.clear()
-            found.refilled.clear()
+            self.found, self.escaped, self.seen = ReboundState(), [], {}
+            self._add_patterns()
+        self.found.others = {i for i in self.fixed & self.restriction.nodes if may_have_pattern(nodes[i].value)}
 
     def _is_changed(self, snapshot: StateSnapshot | None, key: Any) -> bool:
         if snapshot is None:
@@ -217,35 +198,29 @@ class _Search:
                 continue
             fetch = fetch_entry(source)
             pattern = self._pattern(value, fetch, source.path)
-            if isinstance(pattern, (TensorPattern, ContainerPattern)):
+            if isinstance(pattern, ObjectPattern):
                 found.patterns.append((fetch, pattern))
-                found.entries.add((id(source.container), source.key))
+                found.entries.add(source.entry)
         for source in self.sequences.values():
             observed = self.restriction.observed.get(id(source.container))
             if id(source.container) in self.fixed and observed is not None:
-                elements = ContainerPattern(observed.snapshot.path, -1, type(source.container))
+                elements = ObjectPattern(observed.snapshot.path, -1, type(source.container))
                 self._add_elements(elements, source.container, _constant(source.container))
                 found.refilled.append((source.container, elements))
 
     def _pattern(self, value: Any, fetch: Fetch, path: str) -> Pattern:
         if is_plain(value) or id(value) in self.fixed:
             return SamePattern(path, value)
-        known = id(value) in self.seen
-        if isinstance(value, torch.Tensor):
-            if not self._is_rebound(value):
-                self.escaped.append(value)
-                return SamePattern(path, value)
-            tensor = TensorPattern(path, self._number(value), type(value), value.is_leaf)
-            if not known:
-                self.found.tensors[id(value)] = path, fetch, value
-                self._add_attributes(tensor, value, fetch)
-            return tensor
-        if not known and not self._has_pattern(value):
+        known, tensor = id(value) in self.seen, isinstance(value, torch.Tensor)
+        if not known and not (self._is_rebound(value) if tensor else self._has_pattern(value)):
             self.escaped.append(value)
             return SamePattern(path, value)
-        pattern = ContainerPattern(path, self._number(value), type(value), option_of(value))
+        pattern = ObjectPattern(path, self._number(value), type(value), option_of(value))
         if not known:
-            self.found.objects[id(value)] = fetch
+            if tensor:
+                self.found.tensors[id(value)] = path, fetch, value
+            else:
+                self.found.objects[id(value)] = fetch
             self._add_attributes(pattern, value, fetch)
             if is_container(value):
                 self._add_elements(pattern, value, fetch)
@@ -256,7 +231,7 @@ class _Search:
         if (id(container), key) in self.passed:
             return NumberPattern(path)
         pattern = self._pattern(value, fetch_element(fetch, key, methods_of(container)), path)
-        if isinstance(pattern, TensorPattern):
+        if isinstance(value, torch.Tensor) and isinstance(pattern, ObjectPattern):
             self.found.entries.add((id(container), key))
         return pattern
 
@@ -277,7 +252,7 @@ class _Search:
         special = special or isinstance(value, BaseException)  # whose `args` are not among its attributes
         return id(value) in reached.objects and not special and reader_of(value) is None
 
-    def _add_elements(self, pattern: ContainerPattern, value: Any, fetch: Fetch) -> None:
+    def _add_elements(self, pattern: ObjectPattern, value: Any, fetch: Fetch) -> None:
         self.found.containers[id(value)] = fetch
         elements: Iterable[tuple[Any, Any]] = enumerate(elements_of(value))
         if isinstance(value, dict):
@@ -294,23 +269,23 @@ class _Search:
             else:
                 pattern.elements.append(self._entry(value, key, element, fetch, place))
 
-    def _add_attributes(self, pattern: TensorPattern | ContainerPattern, value: Any, fetch: Fetch) -> None:
+    def _add_attributes(self, pattern: ObjectPattern, value: Any, fetch: Fetch) -> None:
         for snapshot in self.step.state.nodes[id(value)].snapshots:
             if snapshot.owner is None:
                 continue
             container, entries = snapshot.container, self.restriction.entries.get(snapshot)
-            slots = isinstance(container, SlotAttributes)
-            whole = entries is None or entries.keys is None
+            slots, whole = isinstance(container, SlotAttributes), entries is None or entries.keys is None
             names = [*container] if entries is None or entries.keys is None else [*entries.keys]
-            absent = () if entries is None else tuple(entries.absent)
+            absent = () if entries is None else entries.absent
             if not (whole or names or absent):
                 continue
-            attributes = AttributesPattern(slots, absent=absent, whole=whole)
-            pattern.attributes.append(attributes)
+            attributes: dict[str, Pattern] = {}
+            pattern.attributes.append((slots, attributes, whole))
             find = self.found.containers[id(container)] = _attributes(fetch, slots)
             for name in names:
                 place, attribute = f"{pattern.path}.{name}", container.get(name, MISSING)
-                attributes.attributes[name] = self._entry(container, name, attribute, find, place)
+                attributes[name] = self._entry(container, name, attribute, find, place)
+            attributes |= {name: SamePattern(f"{pattern.path}.{name}", MISSING) for name in absent}
 
 
 def _constant(value: Any) -> Fetch:

@@ -10,12 +10,11 @@ import torch
 from torch.nn import Module
 
 from .container_adapters import SlotAttributes
-from .function_caches import CachedFunction
-from .host_script import EntryId
 from .libraries import is_own, may_hold_state, module_of
 from .snapshots import StateSnapshot
-from .sources import MISSING, Source
+from .sources import MISSING, EntryId, Source
 from .state_graph import Edge, StateNode
+from .state_in_c import CachedFunction
 from .torch_visitors import MODULE_PRIVATE, MODULE_TABLES
 from .traced_step import TracedStep
 
@@ -34,7 +33,7 @@ class Restriction:
 
     def __init__(self, step: TracedStep) -> None:
         self.graph, self.reads, self.made = step.state, step.reads, _added_entries(step)
-        self.changed: set[EntryId] = {(id(source.container), source.key) for source, _ in step.effects.entries}
+        self.changed: set[EntryId] = {source.entry for source, *_ in step.effects.entries}
         self.entries: dict[StateSnapshot, ObservedEntries] = {}
         self.nodes: set[int] = set()  # the ids of the visited objects
         self.graph.walk(self.edges, self._name)
@@ -126,7 +125,7 @@ def _added_entries(step: TracedStep) -> dict[int, list[Any]]:
     """The names of attributes that the run added, by the id of their dict."""
     contents = {id(s.container): s.content for s in step.state.snapshots if s.owner is not None}
     added: dict[int, list[Any]] = {}
-    for source, _ in step.effects.entries:
+    for source, *_ in step.effects.entries:
         content = contents.get(id(source.container))
         if content is not None and source.key not in content:
             added.setdefault(id(source.container), []).append(source.key)

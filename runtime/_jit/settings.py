@@ -19,32 +19,24 @@ import numpy as np
 import torch
 
 _READERS: dict[Any, Callable[[], Any]] = {
-    os.getcwd: os.getcwd,
     os.getenv: lambda: repr([*os.environ.items()]),
-    sys.getrecursionlimit: sys.getrecursionlimit,
     gc.get_threshold: lambda: repr(gc.get_threshold()),
-    gc.isenabled: gc.isenabled,
-    torch.initial_seed: torch.initial_seed,
-    **dict.fromkeys((isinstance, issubclass), abc.get_cache_token),  # changed by registering a virtual subclass
     np.geterr: lambda: repr(np.geterr()),
     np.get_printoptions: lambda: repr(np.get_printoptions()),
+    **dict.fromkeys((isinstance, issubclass), abc.get_cache_token),  # changed by registering a virtual subclass
     **dict.fromkeys((threading.enumerate, threading.active_count), lambda: repr(threading.enumerate())),
     **dict.fromkeys((threading.current_thread, threading.get_ident, threading.get_native_id), threading.get_ident),
-    torch.get_num_threads: torch.get_num_threads,
-    torch.get_num_interop_threads: torch.get_num_interop_threads,
+    **dict.fromkeys((locale.getlocale, locale.localeconv, locale.setlocale), lambda: locale.setlocale(locale.LC_ALL)),
     **{
         function: function
         for function in (
-            torch.get_float32_matmul_precision,
-            torch.is_warn_always_enabled,
-            torch.is_deterministic_algorithms_warn_only_enabled,
-            torch.backends.cuda.flash_sdp_enabled,
-            torch.backends.cuda.mem_efficient_sdp_enabled,
-            torch.backends.cuda.math_sdp_enabled,
+            *(os.getcwd, sys.getrecursionlimit, gc.isenabled, torch.initial_seed, torch.is_warn_always_enabled),
+            *(torch.get_num_threads, torch.get_num_interop_threads, torch.get_float32_matmul_precision),
+            *(torch.is_deterministic_algorithms_warn_only_enabled, torch.backends.cuda.flash_sdp_enabled),
+            *(torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.math_sdp_enabled),
             torch.backends.cuda.cudnn_sdp_enabled,
         )
     },
-    **dict.fromkeys((locale.getlocale, locale.localeconv, locale.setlocale), lambda: locale.setlocale(locale.LC_ALL)),
 }
 _BY_ID = {id(function): read for function, read in _READERS.items()}
 _DECIMAL = ("getcontext", "Decimal", "localcontext")  # by name, because most programs never import the module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ SEQUENCES = (list, deque, set)
 _BUILTIN = (OrderedDict, dict, bytearray, *SEQUENCES, tuple, frozenset)
 _PLAIN = frozenset(PLAIN_TYPES)
 Fetch = Callable[[Sequence[Any]], Any]  # finds a value in a call, given the leaves of its arguments
+EntryId = tuple[int, Any]  # an entry of a container: the id of the container, and the key
 TensorSource = torch.Tensor | int  # a tensor that is the same in every call, or the position of an argument
 
 
@@ -32,9 +33,24 @@ def tensor_at(source: TensorSource, arguments: Sequence[Any]) -> torch.Tensor:
 class Source(NamedTuple):
     """An entry of a container, and its path for messages."""
 
-    container: Any  # a dict, a list, or a closure's cell
+    container: Any  # a dict, a list, or a closure's cell; None if each call finds it
     key: Any
     path: str
+    find: Fetch | None = None  # finds the container in a call
+
+    @property
+    def entry(self) -> EntryId:
+        """Its identity."""
+        return id(self.container), self.key
+
+    def relocated(self, containers: Mapping[int, Fetch]) -> Source:
+        """The source in a container that each call finds, if `containers`, by the ids of the run's, has it."""
+        find = containers.get(id(self.container))
+        return self if find is None else self._replace(container=None, find=find)
+
+    def at(self, arguments: Sequence[Any]) -> Source:
+        """The source in a call with these arguments."""
+        return self if self.find is None else self._replace(container=self.find(arguments), find=None)
 
 
 def methods_of(container: Any) -> Any:

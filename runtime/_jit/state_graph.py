@@ -18,10 +18,9 @@ from typing import Any
 import torch
 
 from .container_adapters import ClassAttributes, ContextVarValue, SlotAttributes
-from .function_caches import FunctionCache
-from .host_arrays import HostArray
 from .snapshots import Entries, StateSnapshot, unchanged, version_of
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
+from .state_in_c import FunctionCache, HostArray
 
 _MOST = 100_000  # the maximum number of objects that are followed
 # The types of values that refer to nothing else. Objects of their subclasses may.
@@ -220,10 +219,6 @@ class StateGraph:
                 if isinstance(value, torch.Tensor):
                     elsewhere[id(value)] = elsewhere.get(id(value), False) or (container, key) not in changed
         yield from (t for i, (_, t) in self.reached.tensors.items() if elsewhere.get(i, True))
-
-    def scripted(self) -> set[int]:
-        """The ids of the containers of schedulers and scalers."""
-        return {id(s.container) for s in self.snapshots if s.kind == "script"}
 
     def restore(self) -> None:
         """Restore the content of every container, and clear caches that the run filled."""

@@ -32,6 +32,8 @@ class SamePattern:
         """How a value differs from the pattern; empty if it matches."""
         if same_value(self.value, value):
             return ""
+        if self.value is MISSING:
+            return f"{self.path} was nothing"
         known = is_plain(self.value) and is_plain(value)
         return f"{self.path} " + (f"was {self.value!r} and is {value!r}" if known else "is another one")
 
@@ -48,80 +50,39 @@ class NumberPattern:
 
 
 @dataclass(slots=True)
-class AttributesPattern:
-    """Attributes of an object: in its `__dict__`, or in slots."""
-
-    slots: bool
-    attributes: dict[str, Pattern] = field(default_factory=dict)
-    absent: tuple[str, ...] = ()
-    whole: bool = False  # whether there may be no other attributes
-
-    def of(self, value: Any) -> Any:
-        """The attributes of an object."""
-        names = None if self.whole else tuple(self.attributes) + self.absent
-        return SlotAttributes(value, names) if self.slots else value.__dict__
-
-    def difference(self, path: str, value: Any, seen: Numbers) -> str:
-        """How the attributes of an object differ from the pattern; empty if they match."""
-        found = self.of(value)
-        if self.whole and len(found) != len(self.attributes):
-            return f"{path} has other attributes"
-        for name in self.absent:
-            if name in found:
-                return f"{path}.{name} was nothing"
-        for name, pattern in self.attributes.items():
-            if reason := pattern.difference(found.get(name, MISSING), seen):
-                return reason
-        return ""
-
-
-@dataclass(slots=True)
-class TensorPattern:
-    """A tensor; its memory and geometry are compared by a slot."""
-
-    path: str
-    number: int
-    cls: type[torch.Tensor]
-    is_leaf: bool
-    attributes: list[AttributesPattern] = field(default_factory=list)
-
-    def difference(self, value: Any, seen: Numbers) -> str:
-        """How a value differs from the pattern; empty if it matches."""
-        known = id(value) in seen
-        if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
-            return f"{self.path} is not a tensor like the one that it was"
-        if value.is_leaf != self.is_leaf or not is_bare(value):
-            return f"{self.path} has another history, hooks or a gradient"
-        for attributes in () if known else self.attributes:
-            if reason := attributes.difference(self.path, value, seen):
-                return reason
-        return ""
-
-
-@dataclass(slots=True)
-class ContainerPattern:
-    """A list, tuple, deque, set, dict or object."""
+class ObjectPattern:
+    """A tensor, whose memory and geometry are compared by a slot, or a list, tuple, deque, set, dict or object."""
 
     path: str
     number: int
     cls: type
-    option: Any = None  # the `maxlen` of a deque or the `default_factory` of a defaultdict
+    option: Any = None  # as from `option_of`
     keys: tuple[Any, ...] | None = None  # of a dict
     elements: list[Pattern] | None = None
-    attributes: list[AttributesPattern] = field(default_factory=list)
+    # In a `__dict__`, or, if the first is True, in slots; and whether there may be no others. Some may be MISSING.
+    attributes: list[tuple[bool, dict[str, Pattern], bool]] = field(default_factory=list)
 
     def difference(self, value: Any, seen: Numbers) -> str:
         """How a value differs from the pattern; empty if it matches."""
         known = id(value) in seen
         if type(value) is not self.cls or seen.setdefault(id(value), len(seen)) != self.number:
-            return f"{self.path} is of another class, or another one"
+            tensor = issubclass(self.cls, torch.Tensor)
+            return f"{self.path} is " + (
+                "not a tensor like the one that it was" if tensor else "of another class, or another one"
+            )
         if known:
             return ""
-        if option_of(value) is not self.option and option_of(value) != self.option:
-            return f"{self.path} is bounded otherwise, or has another default_factory"
-        for attributes in self.attributes:
-            if reason := attributes.difference(self.path, value, seen):
-                return reason
+        if (option := option_of(value)) is not self.option and option != self.option:
+            tensor = issubclass(self.cls, torch.Tensor)
+            what = "has another history, hooks or a gradient" if tensor else "is bounded otherwise, or has another"
+            return f"{self.path} {what}" + " default_factory" * (not tensor)
+        for slots, attributes, whole in self.attributes:
+            found = SlotAttributes(value, None if whole else tuple(attributes)) if slots else value.__dict__
+            if whole and len(found) != len(attributes):
+                return f"{self.path} has other attributes"
+            for name, pattern in attributes.items():
+                if reason := pattern.difference(found.get(name, MISSING), seen):
+                    return reason
         return self.elements_difference(value, seen)
 
     def elements_difference(self, value: Any, seen: Numbers) -> str:
@@ -142,11 +103,14 @@ class ContainerPattern:
         return ""
 
 
-Pattern = SamePattern | NumberPattern | TensorPattern | ContainerPattern
+Pattern = SamePattern | NumberPattern | ObjectPattern
 
 
 def option_of(value: Any) -> Any:
-    """The `maxlen` of a deque or the `default_factory` of a defaultdict; otherwise None."""
+    """What else must be equal: of a tensor, whether it is a leaf and has no hooks and no gradient; the `maxlen` of a
+    deque; the `default_factory` of a defaultdict."""
+    if isinstance(value, torch.Tensor):
+        return value.is_leaf, is_bare(value)
     if isinstance(value, deque):
         return value.maxlen
     return value.default_factory if isinstance(value, defaultdict) else None

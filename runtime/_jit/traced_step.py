@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import torch
@@ -16,18 +15,13 @@ from ..storage.cell import Cell
 from ..storage.rebuild import NewStorage
 from ..trace.async_errors import Assertion
 from .attribute_tracking import AttributeReads
-from .effects import Effects
+from .effects import Effects, EntryEffect
 from .host_inputs import HostInput
 from .host_script import HostScript, PassedNumbers
 from .outputs import AliasOfInput, FoundObject, NewTensor, OutputTree
-from .rng_inputs import RngInputs
-from .sources import Fetch, Source, TensorSource
+from .random_numbers import RngInputs
+from .sources import TensorSource
 from .state_graph import StateGraph
-
-
-def output_count(storages: Sequence[NewStorage]) -> int:
-    """The number of program outputs that are arrays of storages."""
-    return 1 + max((s.source.output for s in storages if s.source.output is not None), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +31,10 @@ class TracedInputs:
     cells: dict[Cell, jax.Array]
     touched: frozenset[Cell]  # cells that the run read or wrote
     script: HostScript  # what each call does on the host: read numbers, and call schedulers
-    numbers: tuple[jax.Array, ...]
     rng: RngInputs  # the keys that each call draws
-    keys: tuple[jax.Array, ...]
     uploads: tuple[HostInput, ...]  # host tensors
-    uploaded: tuple[jax.Array, ...]
+    placeholders: dict[str, Sequence[jax.Array]]  # of the numbers, keys and uploads
     host_tensors: tuple[torch.Tensor, ...]  # all host tensors that the run could read
-
-    def relocated(self, containers: Mapping[int, Fetch]) -> TracedInputs:
-        """The same with numbers in containers that each call fetches; `containers` maps ids of the run's containers."""
-        return dataclasses.replace(self, script=self.script.relocated(containers))
-
-
-class WrittenCell(NamedTuple):
-    """An outside cell that the run wrote, and its aval after the run."""
-
-    cell: Cell
-    aval: Aval
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +47,7 @@ class TracedOutputs:
 
     result: OutputTree
     storages: tuple[NewStorage, ...]  # the storages that the run made
-    written: tuple[WrittenCell, ...]
+    written: tuple[tuple[Cell, Aval], ...]  # outside cells that the run wrote, with their avals after it
     followers: tuple[tuple[Cell, Cell], ...]  # cells that get the array of a written one, on whose array they were
     assertions: tuple[Assertion, ...]
     aliases: tuple[AliasOfInput, ...]
@@ -75,17 +56,7 @@ class TracedOutputs:
     count: int  # the number of outputs before those of the backward pass
     found: tuple[FoundObject, ...]  # outside objects among the results and in effects
     held: frozenset[int]  # the ids of outside objects that results hold and that must be the same in every call
-    shown: frozenset[int] = frozenset()  # arguments whose memory the run changed, returned, stored or asked for
-
-
-class BackwardEffect(NamedTuple):
-    """The final value of an entry that the backward pass of the results changed; None if it was deleted."""
-
-    source: Source
-    value: OutputTree | None
-    appended: bool = False  # whether the value is a list of elements that were appended to a sequence
-    number: bool = False  # whether it is a plain value, possibly computed from the previous one, `old`
-    old: Any = None
+    shown: frozenset[int]  # arguments whose memory the run changed, returned, stored or asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +71,7 @@ class TracedBackward:
     leaves: tuple[TensorSource | NewTensor, ...]
     givers: tuple[frozenset[int], ...]  # for each leaf, the indices of the results that contribute to its gradient
     failure: str  # the message of the error that torch raised, and that every backward pass raises again; or empty
-    effects: tuple[BackwardEffect, ...]
+    effects: tuple[EntryEffect, ...]  # of entries that it changed
     storages: tuple[NewStorage, ...]  # the storages of the effects
     device_index: int
     written: tuple[Cell, ...]

@@ -6,12 +6,10 @@ even if it fails.
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -27,75 +25,23 @@ from ..storage.tensors import cell_of
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
-from .argument_history import TracedFunctions
+from .argument_stand_ins import TracedFunctions
 from .attribute_tracking import AttributeReads
 from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
-from .effects import (
-    Effects,
-    describe_data,
-    describe_entries,
-    describe_flags,
-    describe_geometries,
-    describe_gradients,
-    describe_versions,
-)
+from .effects import Effects, TensorsBefore, describe_effects
 from .host_inputs import HostTensorRecorder
-from .host_rng import refuse_host_rng
 from .host_script import PassedNumbers
 from .lines import name_of
 from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
-from .rng_inputs import RngRecorder
-from .sources import MISSING, StateChange
+from .random_numbers import RngRecorder, refuse_host_rng
+from .sources import MISSING
 from .state_graph import StateGraph
-from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep, WrittenCell
+from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep
 
 _NEVER = 1 << 30  # collections of younger objects after which the oldest are searched
-
-
-class TensorsBefore(NamedTuple):
-    """The state of outside tensors before a run, except their data."""
-
-    gradients: tuple[tuple[torch.Tensor, torch.Tensor | None], ...]  # leaves with their gradients
-    flags: tuple[tuple[torch.Tensor, bool], ...]  # leaves with their `requires_grad`
-    versions: tuple[tuple[torch.Tensor, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Recorders:
-    """The recorders of one run of a function."""
-
-    trace: Trace
-    rng: RngRecorder
-    script: HostScriptRecorder
-    host: HostTensorRecorder
-    reads: AttributeReads
-    functions: TracedFunctions
-
-    @contextmanager
-    def attached(self, state: StateGraph) -> Iterator[None]:
-        """Record while the function runs."""
-        with ExitStack() as attached:
-            attached.enter_context(refuse_host_rng(state, self.trace.stream))
-            attached.enter_context(self.script.attached())
-            attached.enter_context(self.host.attached())
-            attached.enter_context(named([*state.reached.modules.values()]))
-            attached.enter_context(self.reads.attached())
-            attached.enter_context(noting_materialized_gradients())
-            attached.enter_context(self.functions)
-            yield
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The description of a run."""
-
-    outputs: TracedOutputs
-    effects: Effects
-    backward: TracedBackward | None
-    numbers: PassedNumbers
 
 
 def trace_step(
@@ -121,65 +67,219 @@ def trace_step(
     Raises:
         TraceError: the function needs the value of a tensor, or does something that a program cannot repeat.
     """
-    rng = RngRecorder()
-    trace = Trace(lifts=True, draw=rng.draw)
-    reached = [t for _, t in state.reached.tensors.values()]
-    kinds = (state.reached.objects, state.reached.modules, state.reached.schedulers)
-    reads = AttributeReads(x for kind in kinds for _, x in kind.values())
-    script, host = HostScriptRecorder(trace, state, passed), HostTensorRecorder(trace, arguments, reached)
-    recorders = Recorders(trace, rng, script, host, reads, TracedFunctions(replaced))
-    leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
-    counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
-    before = TensorsBefore(
-        tuple((t, t.grad) for t in leaves),
-        tuple((t, t.requires_grad) for t in leaves),
-        tuple((t, t._version) for t in counted),
-    )
-    outcomes: list[Outcome] = []
+    traced = TracedRun(function, arguments, replaced, state, passed)
     failures: list[Exception] = []
 
     def run() -> list[jax.Array]:
         modes = _modes()
-        with tracing(trace), automatic_axes(explicit_mesh()):
+        with tracing(traced.trace), automatic_axes(explicit_mesh()):
             try:
-                result = _call(function, args, kwargs, arguments, recorders, state)
-                trace.returned = True
-                outcome, arrays = _describe(result, arguments, recorders, state, before)
-                outcomes.append(outcome)
-                return arrays
+                return traced.describe(traced.call(args, kwargs))
             except Exception as failure:  # raised again below, without JAX's frames and note
                 failures.append(failure)
                 return []
             finally:
-                _restore(modes, state, trace, before)
+                traced.restore(modes)
 
     run.__name__ = name_of(function)  # the program's, in profiles
     try:
         with _heap_left_alone():
             jaxpr = jax.make_jaxpr(run)()
     finally:
-        trace.lose()
+        traced.trace.lose()
     if failures:
         raise failures.pop()
-    random, keys = rng.finish(trace.stream)
-    played, numbers = script.finish()
-    uploads, uploaded = tuple(host.uploads), tuple(host.placeholders)
-    inputs = TracedInputs(
-        trace.lifted, frozenset(trace.before), played, numbers, random, keys, uploads, uploaded, host.reached
-    )
-    outcome = outcomes.pop()
     return TracedStep(
-        jaxpr,
-        tuple(arguments),
-        state,
-        recorders.reads,
-        before.gradients,
-        inputs,
-        outcome.outputs,
-        outcome.effects,
-        outcome.backward,
-        outcome.numbers,
+        jaxpr=jaxpr,
+        arguments=tuple(arguments),
+        state=state,
+        reads=traced.reads,
+        gradients=traced.before.gradients,
+        inputs=traced.inputs(),
+        outputs=traced.outputs,
+        effects=traced.effects,
+        backward=traced.backward,
+        numbers=traced.missing,
     )
+
+
+class TracedRun:
+    """One run of a function: what it starts from, its recorders, and its description."""
+
+    outputs: TracedOutputs
+    effects: Effects
+    backward: TracedBackward | None
+    missing: PassedNumbers  # numbers that vary but are not inputs yet
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        replaced: Sequence[torch.Tensor],
+        state: StateGraph,
+        passed: PassedNumbers,
+    ) -> None:
+        """The arguments are those of `trace_step`."""
+        self.function, self.arguments, self.state = function, arguments, state
+        self.rng = RngRecorder()
+        self.trace = Trace(lifts=True, draw=self.rng.draw)
+        reached = [t for _, t in state.reached.tensors.values()]
+        kinds = (state.reached.objects, state.reached.modules, state.reached.schedulers)
+        self.reads = AttributeReads(x for kind in kinds for _, x in kind.values())
+        self.script = HostScriptRecorder(self.trace, state, passed)
+        self.host = HostTensorRecorder(self.trace, arguments, reached)
+        self.functions = TracedFunctions(replaced)
+        leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
+        counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
+        self.before = TensorsBefore(
+            tuple((t, t.grad) for t in leaves),
+            tuple((t, t.requires_grad) for t in leaves),
+            tuple((t, t._version) for t in counted),
+        )
+
+    @contextmanager
+    def _recorded(self) -> Iterator[None]:
+        """Record while the function runs."""
+        recorders = (
+            *(refuse_host_rng(self.state, self.trace.stream), self.script.attached(), self.host.attached()),
+            *(named([*self.state.reached.modules.values()]), self.reads.attached(), noting_materialized_gradients()),
+            self.functions,
+        )
+        with ExitStack() as attached:
+            for recorder in recorders:
+                attached.enter_context(recorder)
+            yield
+
+    def call(self, args: Any, kwargs: Any) -> Any:
+        """Run the function and return its result.
+
+        Raises:
+            TraceError: it changed something that calls could not change again.
+        """
+        modes = _modes()
+        if symbols := self.script.numbers.among(self.arguments):
+            leaves, spec = pytree.tree_flatten((args, kwargs))
+            args, kwargs = pytree.tree_unflatten([symbols.get(i, leaf) for i, leaf in enumerate(leaves)], spec)
+        self.script.pass_entries()
+        before, spec = pytree.tree_flatten((args, kwargs))
+        attributes = [(x, dict(vars(x))) for x in self.arguments if isinstance(x, torch.Tensor)]
+        with self._recorded():
+            result = self.function(*args, **kwargs)
+        leaves, now = pytree.tree_flatten((args, kwargs))
+        if now != spec or any(a is not b for a, b in zip(leaves, before, strict=True)):
+            raise TraceError("a compiled function changes a container among its arguments; return the new one instead")
+        for _, array in self.state.reached.arrays.values():
+            if array.changed():
+                raise TraceError(
+                    f"a compiled function writes into {array.path}, an array of the host, which no program does again; "
+                    "keep it in a tensor on the device"
+                )
+        _refuse_attributes(attributes, self.state)
+        if _modes() != modes:
+            raise TraceError(
+                "a compiled function leaves gradients, the default dtype or the precision of float32 products "
+                "otherwise than it found them; use `with torch.set_grad_enabled(...)`, or set it outside"
+            )
+        self.trace.returned = True
+        return result
+
+    def restore(self, modes: tuple[bool, torch.dtype, str]) -> None:
+        """Restore what the run changed."""
+        torch.set_grad_enabled(modes[0])
+        torch.set_default_dtype(modes[1])
+        if float32_products.precision != modes[2]:
+            torch.set_float32_matmul_precision(modes[2])
+        self.state.restore()
+        for moved in self.trace.moved.values():
+            moved.tensor.data = moved.before
+        for tensor, spec in self.trace.reshaped.values():
+            if TensorSpec.of(tensor) != spec:
+                set_geometry(tensor, spec.size, spec.stride, spec.offset)
+        for leaf, gradient in self.before.gradients:
+            if not leaf.is_leaf:  # written in place with a history
+                leaf.detach_()
+            if leaf.grad is not gradient:
+                leaf.grad = gradient
+        for leaf, flag in self.before.flags:
+            if leaf.requires_grad != flag:
+                leaf.requires_grad_(flag)
+
+    def describe(self, result: Any) -> list[jax.Array]:
+        """Describe what the run returned and changed; return the outputs of its jaxpr."""
+        trace, state, arguments, before = self.trace, self.state, self.arguments, self.before
+        given = {id(x): x for x in arguments if isinstance(x, torch.Tensor)}
+        positions = {id(x): i for i, x in enumerate(arguments) if id(x) in given}
+        gradients = {id(g): g for _, g in before.gradients if g is not None}
+        outside = {**given, **{i: t for i, (_, t) in state.reached.tensors.items()}, **gradients}
+        scope = RunScope(trace.born, positions, outside, trace.moved, state.nodes.keys(), self.host.refuse)
+        describer = OutputDescriber(scope, self.script.numbers.choices)
+        changes = self.script.changes()
+        describer.note_shared([result, *(change.new for change in changes)])
+        tree = describer.describe(result)
+        self.missing = self.script.missing(change.place for change in changes)
+        effects = self.effects = describe_effects(describer, trace, state, before, changes, self.script.recomputed())
+        describer.relate()
+        self.functions.verify([tensor for tensor, _ in describer.tensors.values()])
+        storages = tuple(describer.recorder.storages())
+        followers = self._followers()
+        written = [c for c in trace.written if c.content is not trace.lifted.get(c) and c not in followers]
+        arrays = [*(self._as_before(cell) for cell in written), *describer.recorder.outputs]
+        if trace.conditions:
+            arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
+        finals = tuple((cell, cell.aval) for cell in written)
+        count, assertions, index = len(arrays), tuple(a for _, a in trace.conditions), describer.recorder.index
+        backward = self.backward = None
+        if describer.differentiable and torch.is_grad_enabled():
+            backward, more = trace_backward(
+                describer, trace, state, self.reads, effects, before.gradients, positions, index
+            )
+            self.backward = backward
+            arrays += more
+        memory = {*trace.written, *(backward.written if backward else ()), *self.functions.asked}
+        memory |= {cell_of(tensor) for tensor, _ in describer.aliases.values()}
+        shown = {i for i, x in enumerate(arguments) if is_device_tensor(x) and cell_of(x) in memory} | describer.itself
+        kinds = (effects.data, effects.geometries, effects.gradients, effects.flags)
+        shown.update(source for kind in kinds for source, _ in kind if isinstance(source, int))
+        self.outputs = TracedOutputs(
+            result=tree,
+            storages=storages,
+            written=finals,
+            followers=tuple((cell, lead) for cell, lead in followers.items() if lead in written),
+            assertions=assertions,
+            aliases=tuple(described for _, described in describer.aliases.values() if described.view is None),
+            differentiable=tuple(described for _, described in describer.differentiable),
+            device_index=index,
+            count=count,
+            found=tuple(describer.found.values()),
+            held=frozenset(describer.held),
+            shown=frozenset(shown),
+        )
+        return arrays
+
+    def _followers(self) -> dict[Cell, Cell]:
+        """The cells that share an array with another one both before and after the run, with that one."""
+        leads: dict[tuple[int, int], Cell] = {}
+        pairs = [(c, leads.setdefault((id(array), id(c.content)), c)) for c, array in self.trace.lifted.items()]
+        return {cell: lead for cell, lead in pairs if cell is not lead}
+
+    def _as_before(self, cell: Cell) -> jax.Array:
+        """The array of a written cell, constrained to its old sharding so that the next call matches the program."""
+        aval = self.trace.before[cell][2]
+        return pinned(cell.read(), aval.sharding if cell.aval is aval else None)
+
+    def inputs(self) -> TracedInputs:
+        """The inputs of the run."""
+        random, keys = self.rng.finish(self.trace.stream)
+        script, numbers = self.script.finish()
+        return TracedInputs(
+            cells=self.trace.lifted,
+            touched=frozenset(self.trace.before),
+            script=script,
+            rng=random,
+            uploads=tuple(self.host.uploads),
+            placeholders={"number": numbers, "key": keys, "upload": self.host.placeholders},
+            host_tensors=self.host.reached,
+        )
 
 
 @contextmanager
@@ -196,151 +296,8 @@ def _heap_left_alone() -> Iterator[None]:
         gc.set_threshold(young, middle, old)
 
 
-def _call(
-    function: Callable[..., Any], args: Any, kwargs: Any, arguments: Sequence[Any], recorders: Recorders, state: Any
-) -> Any:
-    """Run the function and return its result.
-
-    Raises:
-        TraceError: it changed something that calls could not change again.
-    """
-    modes = _modes()
-    if symbols := recorders.script.numbers.among(arguments):
-        leaves, spec = pytree.tree_flatten((args, kwargs))
-        args, kwargs = pytree.tree_unflatten([symbols.get(i, leaf) for i, leaf in enumerate(leaves)], spec)
-    recorders.script.pass_entries()
-    before = pytree.tree_flatten((args, kwargs))
-    attributes = [(x, dict(vars(x))) for x in arguments if isinstance(x, torch.Tensor)]
-    with recorders.attached(state):
-        result = function(*args, **kwargs)
-    _refuse_changed_arguments(before, (args, kwargs))
-    _refuse_written_arrays(state)
-    _refuse_attributes(attributes, state)
-    if _modes() != modes:
-        raise TraceError(
-            "a compiled function leaves gradients, the default dtype or the precision of float32 products otherwise "
-            "than it found them; use `with torch.set_grad_enabled(...)`, or set it outside"
-        )
-    return result
-
-
-def _restore(modes: tuple[bool, torch.dtype, str], state: StateGraph, trace: Trace, before: TensorsBefore) -> None:
-    """Restore what a run changed."""
-    torch.set_grad_enabled(modes[0])
-    torch.set_default_dtype(modes[1])
-    if float32_products.precision != modes[2]:
-        torch.set_float32_matmul_precision(modes[2])
-    state.restore()
-    for moved in trace.moved.values():
-        moved.tensor.data = moved.before
-    for tensor, spec in trace.reshaped.values():
-        if TensorSpec.of(tensor) != spec:
-            set_geometry(tensor, spec.size, spec.stride, spec.offset)
-    for leaf, gradient in before.gradients:
-        if not leaf.is_leaf:  # written in place with a history
-            leaf.detach_()
-        if leaf.grad is not gradient:
-            leaf.grad = gradient
-    for leaf, flag in before.flags:
-        if leaf.requires_grad != flag:
-            leaf.requires_grad_(flag)
-
-
-def _describe(
-    result: Any,
-    arguments: Sequence[Any],
-    recorders: Recorders,
-    state: StateGraph,
-    before: TensorsBefore,
-) -> tuple[Outcome, list[jax.Array]]:
-    """Describe what a run returned and changed; also return the outputs of its jaxpr."""
-    trace = recorders.trace
-    numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
-    tensors = [t for _, t in state.reached.tensors.values()]
-    given = (x for x in arguments if isinstance(x, torch.Tensor))
-    outside = {id(t): t for t in (*given, *tensors, *(g for _, g in before.gradients if g is not None))}
-    scope = RunScope(trace.born, numbers, outside, trace.moved, state.nodes.keys(), recorders.host.refuse)
-    describer = OutputDescriber(scope, recorders.script.numbers.choices)
-    changes = recorders.script.changes()
-    describer.note_shared([result, *(change.new for change in changes)])
-    tree = describer.describe(result)
-    effects, missing = _describe_effects(describer, arguments, recorders, state, before, changes)
-    describer.relate()
-    recorders.functions.verify([tensor for tensor, _ in describer.tensors.values()])
-    storages = tuple(describer.recorder.storages())
-    followers = _followers(trace)
-    written = [c for c in trace.written if c.content is not trace.lifted.get(c) and c not in followers]
-    arrays = [*(_as_before(cell, trace) for cell in written), *describer.recorder.outputs]
-    if trace.conditions:
-        arrays.append(jnp.stack([jnp.all(holds) for holds, _ in trace.conditions]))
-    outputs = TracedOutputs(
-        tree,
-        storages,
-        tuple(WrittenCell(cell, cell.aval) for cell in written),
-        tuple((cell, lead) for cell, lead in followers.items() if lead in written),
-        tuple(assertion for _, assertion in trace.conditions),
-        tuple(described for _, described in describer.aliases.values() if described.view is None),
-        tuple(described for _, described in describer.differentiable),
-        describer.recorder.index,
-        len(arrays),
-        tuple(describer.found.values()),
-        frozenset(describer.held),
-    )
-    backward = None
-    if describer.differentiable and torch.is_grad_enabled():
-        index, reads = outputs.device_index, recorders.reads
-        backward, more = trace_backward(describer, trace, state, reads, effects, before.gradients, numbers, index)
-        arrays += more
-    memory = {*trace.written, *(backward.written if backward else ()), *recorders.functions.asked}
-    memory |= {cell_of(tensor) for tensor, _ in describer.aliases.values()}
-    shown = {i for i, x in enumerate(arguments) if is_device_tensor(x) and cell_of(x) in memory} | describer.itself
-    kinds = (effects.data, effects.geometries, effects.gradients, effects.flags)
-    shown.update(source for kind in kinds for source, _ in kind if isinstance(source, int))
-    return Outcome(dataclasses.replace(outputs, shown=frozenset(shown)), effects, backward, missing), arrays
-
-
-def _followers(trace: Trace) -> dict[Cell, Cell]:
-    """The cells that share an array with another one both before and after the run, with that one."""
-    leads: dict[tuple[int, int], Cell] = {}
-    pairs = [(c, leads.setdefault((id(array), id(c.content)), c)) for c, array in trace.lifted.items()]
-    return {cell: lead for cell, lead in pairs if cell is not lead}
-
-
-def _as_before(cell: Cell, trace: Trace) -> jax.Array:
-    """The array of a written cell, constrained to its old sharding so that the next call matches the program."""
-    aval = trace.before[cell][2]
-    return pinned(cell.read(), aval.sharding if cell.aval is aval else None)
-
-
-def _describe_effects(
-    describer: OutputDescriber,
-    arguments: Sequence[Any],
-    recorders: Recorders,
-    state: StateGraph,
-    before: TensorsBefore,
-    changes: Sequence[StateChange],
-) -> tuple[Effects, PassedNumbers]:
-    """Describe what a run changed in Python, and the changed numbers that were not inputs."""
-    numbers = {id(x): i for i, x in enumerate(arguments) if isinstance(x, torch.Tensor)}
-    flags = describe_flags(before.flags, numbers)  # the first, because it refuses some runs
-    missing = recorders.script.missing(source for source, _, _ in changes)
-    entries = describe_entries(describer, changes, recorders.script.recomputed(), state.scripted())
-    changed = describe_gradients(describer, before.gradients, numbers)
-    reached = [t for _, t in state.reached.tensors.values()] + [arguments[i] for i in numbers.values()]
-    data = describe_data(describer, recorders.trace, reached, numbers)
-    geometries = describe_geometries(recorders.trace, reached, numbers)
-    versions = describe_versions(before.versions, numbers)
-    return Effects(entries, data, changed, geometries, flags, versions), missing
-
-
 def _modes() -> tuple[bool, torch.dtype, str]:
     return torch.is_grad_enabled(), torch.get_default_dtype(), float32_products.precision
-
-
-def _refuse_changed_arguments(before: tuple[list[Any], Any], now: Any) -> None:
-    leaves, spec = pytree.tree_flatten(now)
-    if spec != before[1] or any(a is not b for a, b in zip(leaves, before[0], strict=True)):
-        raise TraceError("a compiled function changes a container among its arguments; return the new one instead")
 
 
 def _refuse_attributes(before: list[tuple[torch.Tensor, dict[str, Any]]], state: StateGraph) -> None:
@@ -351,12 +308,3 @@ def _refuse_attributes(before: list[tuple[torch.Tensor, dict[str, Any]]], state:
             now.clear()
             now.update(attributes)
             raise TraceError(f"a compiled function sets the attribute {changed[0]} of an argument; return it instead")
-
-
-def _refuse_written_arrays(state: StateGraph) -> None:
-    for _, array in state.reached.arrays.values():
-        if array.changed():
-            raise TraceError(
-                f"a compiled function writes into {array.path}, an array of the host, which no program does again; "
-                "keep it in a tensor on the device"
-            )

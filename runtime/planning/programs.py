@@ -179,7 +179,7 @@ def _executable(
 ) -> jax.stages.Compiled:
     cells = step.find(leaves)
     assert isinstance(cells, list)  # checked by the step's constructor
-    host: list[Any] = step.host.arrays(leaves)
+    host: list[Any] = step.inputs.from_host(leaves)
     avals: list[Any] = [cells[i].aval for i in step.arrays.places]
     places = [*(where for _ in host), *(aval.sharding or where for aval in avals)]
     with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32

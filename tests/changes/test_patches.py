@@ -83,7 +83,7 @@ def test_an_attribute_that_the_table_lacks_cannot_be_replaced() -> None:
     with pytest.raises(LookupError, match=r"torch\.nn\.Module\.forward is replaced, but tenax\.changes"):
         patches.replace("torch.nn.Module.forward", None)
     with pytest.raises(LookupError, match=r"step of a Linear is replaced, but tenax\.changes"):
-        patches.check_object(torch.nn.Linear(1, 1), "step")
+        patches.of_object(torch.nn.Linear(1, 1), "step", None)
 
 
 def test_the_command_prints_every_change() -> None:

@@ -69,7 +69,7 @@ def test_adamw_has_one_count(options: dict[str, Any]) -> None:
     program, parameters = newest(step), [*model.parameters()]
     states = 3 if "amsgrad" in options else 2
     assert counts(program) == 1
-    assert len(program.writes.places) == 1 + (1 + states) * len(parameters)
+    assert len(program.arrays.written) == 1 + (1 + states) * len(parameters)
     assert len(program.forward.donated) == (1 + states) * len(parameters)
     assert {optimizer.state[p]["step"].item() for p in parameters} == {3.0}
 

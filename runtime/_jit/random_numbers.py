@@ -1,7 +1,14 @@
-"""Random keys as inputs: each call of a compiled step draws the keys that eager calls would draw."""
+"""Random numbers: each call of a compiled step draws the keys that eager calls would draw on the device.
+
+Every call of a program would repeat the numbers that its trace draws on the host, so drawing them raises.
+"""
 
 from __future__ import annotations
 
+import pickle
+import random as host_random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +18,28 @@ import torch
 
 from .._jax import put_on_first_device
 from .._torch import NAME
+from .._torch.device import CPU_GENERATOR
 from ..errors import TraceError
 from ..storage import random
 from ..trace.random_stream import TracedStream
+from .lines import line_naming
+from .state_graph import StateGraph
+
+# How the state of each kind of generator is read and set.
+_STATES: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
+    host_random.Random: (host_random.Random.getstate, host_random.Random.setstate),
+    np.random.RandomState: (np.random.RandomState.get_state, np.random.RandomState.set_state),
+    np.random.Generator: (lambda g: g.bit_generator.state, lambda g, state: setattr(g.bit_generator, "state", state)),
+    CPU_GENERATOR: (
+        lambda g: g.get_state().numpy().tobytes(),
+        lambda g, state: g.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8)),
+    ),
+}
+_GLOBAL = (
+    ("Python's random", host_random.random.__self__),  # type: ignore[attr-defined]
+    ("numpy.random", np.random.rand.__self__),  # type: ignore[attr-defined]
+    ("torch's generator of the CPU", torch.default_generator),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +104,37 @@ def draws_of(stream: TracedStream) -> int:
 
 def _placeholder() -> Any:
     return put_on_first_device(np.zeros(2, np.uint32))
+
+
+@contextmanager
+def refuse_host_rng(graph: StateGraph, stream: TracedStream) -> Iterator[None]:
+    """Check that a traced function draws no random numbers on the host, and does not seed.
+
+    Args:
+        graph: what the function reaches, generators included.
+        stream: the device's random stream in the trace.
+
+    Raises:
+        TraceError: numbers were drawn from one of these generators, or from a global one of Python, numpy or torch, or
+            the function seeds. The generators are then restored.
+    """
+    generators = [
+        (name, generator, *next(_STATES[cls] for cls in type(generator).__mro__ if cls in _STATES))
+        for name, generator in (*_GLOBAL, *graph.reached.generators.values())
+    ]
+    states = [get(generator) for _, generator, get, _ in generators]
+    before = [*map(pickle.dumps, states)]
+    yield
+    changed = []
+    for (name, generator, get, put), state, old in zip(generators, states, before, strict=True):
+        if pickle.dumps(get(generator)) != old:
+            put(generator, state)
+            changed.append(name)
+    draws_of(stream)  # raises first if the function seeds: torch.manual_seed changes the host's generator, too
+    if changed:
+        name = changed[0]
+        raise TraceError(
+            f"a compiled function draws random numbers on the host, from {name}"
+            f"{line_naming(graph, name.rpartition('.')[2].rpartition(' ')[2])}, and every call would get the same "
+            "ones: draw them on the device, or outside and pass them as a tensor"
+        )

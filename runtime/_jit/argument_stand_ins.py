@@ -1,7 +1,10 @@
-"""Arguments that are not leaves: they require a gradient and were computed outside.
+"""Arguments in place of which the traced run gets another tensor.
 
-The traced run gets a leaf in place of such an argument, so that results are differentiated with respect to it.
-Attributes and methods that would tell the two apart either behave as on the argument or raise.
+- Of one that was computed outside and requires a gradient, it gets a leaf, so that results are differentiated with
+  respect to it. Attributes and methods that would tell the two apart either behave as on the argument or raise.
+- A part of a larger tensor, such as a minibatch `data[i : i + 32]` of a data set on the device, shares its memory with
+  the rest, so a program for it depends on where it starts. A function that only reads it gets a copy, and one program
+  serves all parts.
 """
 
 from __future__ import annotations
@@ -16,11 +19,15 @@ from ..errors import TraceError
 from ..storage.cell import Cell
 from ..trace.core import user_line
 from ..trace.indexing import TracedIndexing
-from .argument_parts import OF_MEMORY
 from .outputs import is_device_tensor
 
 _WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
 _Tensor: Any = torch.Tensor  # its properties are descriptors
+_OF_MEMORY = (  # functions that tell where the memory of a tensor is, or read beyond it
+    *(torch.as_strided, _Tensor.as_strided, _Tensor.as_strided_, torch.as_strided_copy, torch.as_strided_scatter),
+    *(_Tensor.storage_offset, _Tensor.data_ptr, _Tensor.untyped_storage, _Tensor.storage, _Tensor.set_),
+    *(_Tensor._base.__get__, _Tensor._is_view),
+)
 _REFUSED = {
     _Tensor.detach_: "calls detach_() on",
     _Tensor.retain_grad: "calls retain_grad() on",
@@ -38,6 +45,23 @@ def without_history(leaf: Any) -> Any:
     return leaf
 
 
+def is_part(tensor: torch.Tensor, cell: Cell) -> bool:
+    """Whether an argument is a contiguous part of an array, at most half of it, which a copy can replace: its memory
+    alone differs."""
+    plain = tensor.__class__ is torch.Tensor and not tensor.requires_grad and not tensor.__dict__
+    small = plain and 2 * tensor.nbytes <= cell.nbytes and cell.aval.sharding is None
+    return small and tensor.is_contiguous() and not tensor.is_neg()
+
+
+def copy_of(tensor: torch.Tensor, parts: dict[int, torch.Tensor], arguments: list[object]) -> torch.Tensor:
+    """A copy of an argument; the same one for an argument that is passed twice, as an earlier one of `parts`."""
+    earlier = next((arguments[i] for i, part in parts.items() if part is tensor), None)
+    if isinstance(earlier, torch.Tensor):
+        return earlier
+    with torch.no_grad():
+        return tensor.clone()
+
+
 class TracedFunctions(TracedIndexing):
     """A function mode for one run of a compiled function; it handles the leaves that replace arguments, and notes of
     which tensors the function asks for the memory."""
@@ -45,7 +69,7 @@ class TracedFunctions(TracedIndexing):
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
         super().__init__(IN_TRACES)
         self.asked: set[Cell] = set()  # whose memory the run asked for
-        self.own.update(dict.fromkeys(OF_MEMORY, self.ask))
+        self.own.update(dict.fromkeys(_OF_MEMORY, self.ask))
         self.leaves = {id(leaf): leaf for leaf in leaves}
         if self.leaves:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf
