@@ -1,14 +1,14 @@
 """Imports of another library that resolve to a package of tenax, for unmodified scripts.
 
-A finder maps each module of the library to that of the package, so both names refer to the same object. Modules of the
-package that only have names of others are rows of a table. Names that tenax lacks raise where they are used.
+A finder maps each module of the library to that of the package, so both names refer to the same object. The modules are
+rows of a table, which says where each name is. Names that tenax lacks raise where they are used.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -45,17 +45,19 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
-class Reexports(MetaPathFinder, Loader):
-    """Finds and makes modules whose names are those of others, imported at their first use.
+class Modules(MetaPathFinder, Loader):
+    """Finds and makes the modules of a library, whose names are those of other modules, imported at their first use.
 
     Args:
-        package: relative names of modules in the table are below it.
-        table: the modules.
-        other: gives, of a module and a name, what is not in the table.
+        package: the package of tenax that stands for the library. Relative names in the table are below it.
+        library: the name of the library.
+        title: the name of the library in errors.
+        table: of each module, its names, by the module that has them. `a:b` is the name a for what is b there.
+        lacking: of each module of the library, what replaces the names that raise where they are used.
     """
 
-    def __init__(self, package: str, table: Table, other: Callable[[str, str], Any]) -> None:
-        self.package, self.table, self.other = package, table, other
+    def __init__(self, package: str, library: str, title: str, table: Table, lacking: Mapping[str, Mapping[str, str]]):
+        self.package, self.library, self.title, self.table, self.lacking = package, library, title, table, lacking
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname not in self.table:
@@ -64,20 +66,31 @@ class Reexports(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__getattr__ = partial(self.get, module.__name__)  # type: ignore[method-assign]
-        module.__all__ = " ".join(self.table[module.__name__].values()).split()  # type: ignore[attr-defined]
+        names = " ".join(self.table[module.__name__].values()).split()
+        module.__all__ = [name.partition(":")[0] for name in names]  # type: ignore[attr-defined]
+
+    def get_code(self, name: str) -> CodeType:
+        """The code of a module that is a program, for `-m`."""
+        return compile(f"from {name} import main\nmain()", name, "exec")
 
     def get(self, module: str, name: str) -> Any:
-        """An attribute of a module of the table: one of its names, or a submodule.
+        """An attribute of a module: one of its names, or a submodule.
 
         Raises:
-            AttributeError: there is none, and `other` knows none.
+            AttributeError: there is none.
         """
+        public, inner = module.replace(self.package, self.library, 1), f"{module}.{name}"
         for home, names in self.table[module].items():
-            if name in names.split():
-                setattr(sys.modules[module], name, getattr(importlib.import_module(home, self.package), name))
-                return getattr(sys.modules[module], name)
-        inner = f"{module}.{name}"
-        return importlib.import_module(inner) if inner in self.table else self.other(module, name)
+            for own, _, there in (entry.partition(":") for entry in names.split()):
+                if own == name:
+                    found = getattr(importlib.import_module(home, self.package), there or name)
+                    setattr(sys.modules[module], name, found)
+                    return found
+        if name in self.lacking.get(public, ()):
+            return refused(f"{public}.{name}", self.title, self.lacking[public][name])
+        if inner in self.table:
+            return importlib.import_module(inner)
+        raise AttributeError(f"module {public!r} has no attribute {name!r}")
 
 
 class _Refuses(type):
@@ -123,10 +136,13 @@ class LibraryFinder(DistributionFinder):
             the library's name, which installs the finder there.
         version: the release of the library whose names the package has.
         metadata: further files of its metadata.
+        hint: the end of the error about a module that does not exist.
     """
 
-    def __init__(self, name: str, home: ModuleType, version: str, metadata: Mapping[str, str] | None = None) -> None:
-        self.name, self.home = name, home
+    def __init__(
+        self, name: str, home: ModuleType, version: str, metadata: Mapping[str, str] | None = None, hint: str = ""
+    ) -> None:
+        self.name, self.home, self.hint = name, home, hint
         self.folder = str(Path(str(home.__file__)).parent / "importable")
         self._release = _Release(name, version, self.folder, metadata or {})
 
@@ -163,15 +179,7 @@ class LibraryFinder(DistributionFinder):
         except ModuleNotFoundError:  # its package is missing
             found = None
         if found is None:
-            return self.missing(fullname)
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: tenax lacks this module of {self.name}{self.hint}", name=fullname
+            )
         return ModuleSpec(fullname, _Alias(name), is_package=found.submodule_search_locations is not None)
-
-    def missing(self, fullname: str) -> ModuleSpec:
-        """The spec of a module of the library that tenax lacks.
-
-        Raises:
-            ModuleNotFoundError: always, except in subclasses.
-        """
-        raise ModuleNotFoundError(
-            f"No module named {fullname!r}: tenax lacks this module of {self.name}", name=fullname
-        )

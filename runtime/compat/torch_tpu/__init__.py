@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..alias import LibraryFinder, Reexports, Table, refused
+from ..alias import LibraryFinder, Modules
 
 VERSION = "0.2.0"  # the release of TorchTPU whose names these are
 _OPS = "all_gather_dim reduce_scatter_dim optimization_barrier ragged_dot ragged_dot_weight_grad"
@@ -28,7 +28,7 @@ _COMPILER = {"custom_compiler_options": 'torch.compile(f, backend="tpu", options
 _MESHES = dict.fromkeys(("get_pallas_mesh", "get_default_pallas_mesh"), "jax.make_mesh")
 
 # The names of each module by the module of this package that has them. `REFUSED` lists names that raise.
-TPU: Table = {
+TPU = {
     "torch.tpu": {
         ".execution": "EagerMode set_eager_mode",
         ".settings": "Precision precision default_generators",
@@ -41,7 +41,7 @@ TPU: Table = {
     "torch.tpu.pallas": {".pallas": "jax_op"},
     "torch.tpu.profiler": {},
 }
-LIBRARY: Table = {
+LIBRARY = {
     __name__: {},
     f"{__name__}.api": {".settings": "tpu_device"},
     f"{__name__}._internal": {},
@@ -92,26 +92,18 @@ REFUSED: dict[str, dict[str, str]] = {
 }
 
 
-def _other(module: str, name: str) -> Any:
-    public = module.replace(__name__, "torch_tpu")
-    if name in REFUSED.get(public, {}):
-        return refused(f"{public}.{name}", "TorchTPU", REFUSED[public][name])
-    raise AttributeError(f"module {public!r} has no attribute {name!r}")
-
-
-_names = Reexports(__name__, TPU, _other)
-_library = Reexports(__name__, LIBRARY, _other)
+_MODULES = Modules(__name__, "torch_tpu", "TorchTPU", TPU | LIBRARY, REFUSED)
 _METADATA = {"entry_points.txt": "[torch_dynamo_backends]\ntpu = tenax.compile.backend:backend\n"}
 
 
 def __getattr__(name: str) -> Any:
-    return _library.get(__name__, name)
+    return _MODULES.get(__name__, name)
 
 
 def install() -> None:
     """Add TorchTPU's names to `torch.tpu`, and make `import torch_tpu` mean this package."""
     if LibraryFinder("torch_tpu", sys.modules[__name__], VERSION, _METADATA).install():
-        sys.meta_path += [_names, _library]
+        sys.meta_path.append(_MODULES)
         module: Any = torch.tpu  # type: ignore[attr-defined]
         module.__path__ = []
         module.__class__ = _with_names(type(module))
@@ -123,7 +115,7 @@ def _with_names(base: Any) -> type[ModuleType]:
             try:
                 return super().__getattr__(name)
             except AttributeError:
-                return _names.get("torch.tpu", name)
+                return _MODULES.get("torch.tpu", name)
 
         def __dir__(self) -> list[str]:
             return sorted({*super().__dir__(), *" ".join(TPU["torch.tpu"].values()).split(), "eager_mode"})
