@@ -7,8 +7,10 @@ rows of a table, which says where each name is. Names that tenax lacks raise whe
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -19,8 +21,6 @@ from types import CodeType, ModuleType
 from typing import Any
 
 _ANY = DistributionFinder.Context()
-
-Table = Mapping[str, Mapping[str, str]]  # of each module: its names, by the module that has them
 
 
 class _Alias(Loader):
@@ -45,19 +45,78 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
+RUNS, NOT = "runs", "not"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Names of one module with the same status and equivalent."""
+
+    module: str  # a module of the library
+    own: tuple[str, ...]  # its names; `a:b` is the name a for what is b in its home
+    home: str  # the module that has them; "-" if none has
+    tenax: str  # the spelling without the library's names
+    why: str  # how they differ from those of the library
+
+    @property
+    def names(self) -> list[str]:
+        """The names."""
+        return [name.partition(":")[0] for name in self.own]
+
+    @property
+    def status(self) -> str:
+        """RUNS, "runs, differently: ..." or NOT."""
+        return NOT if self.home == "-" else f"{RUNS}, differently: {self.why}" if self.why else RUNS
+
+    @property
+    def paths(self) -> list[str]:
+        """The names with their module."""
+        return [f"{self.module}.{name}" for name in self.names]
+
+
+def rows(library: str, text: str) -> Iterator[Row]:
+    """The rows of a text, whose lines are `names | home | tenax | why`, below or behind a module of the library.
+
+    The last two cells may be missing, and "." stands for no names. A line that begins with eight spaces continues the
+    one before. A module or home that begins with "torch" is a whole name.
+    """
+    module = ""
+    for line in re.sub(r"\n {8,}", " ", text).strip().splitlines():
+        head, names, cells = re.fullmatch(r"(?:([\w.]+):|   ) ?([^|]*)(.*)", line).groups()  # type: ignore[union-attr]
+        if head:
+            module = head if head.startswith("torch") else f"{library}.{head}"
+        if cells:
+            home, tenax, why = [*cells.removeprefix("| ").split(" | "), "", ""][:3]
+            yield Row(module, tuple(names.replace(". ", "").split()), home, tenax or f"as `{home}`", why)
+
+
 class Modules(MetaPathFinder, Loader):
     """Finds and makes the modules of a library, whose names are those of other modules, imported at their first use.
 
     Args:
-        package: the package of tenax that stands for the library. Relative names in the table are below it.
+        package: the package of tenax that stands for the library. Relative homes are below it.
         library: the name of the library.
         title: the name of the library in errors.
-        table: of each module, its names, by the module that has them. `a:b` is the name a for what is b there.
-        lacking: of each module of the library, what replaces the names that raise where they are used.
+        rows: the names of the modules.
     """
 
-    def __init__(self, package: str, library: str, title: str, table: Table, lacking: Mapping[str, Mapping[str, str]]):
-        self.package, self.library, self.title, self.table, self.lacking = package, library, title, table, lacking
+    def __init__(self, package: str, library: str, title: str, rows: Iterable[Row]) -> None:
+        self.package, self.library, self.title = package, library, title
+        self.table: dict[str, dict[str, str]] = {}  # of each module: its names, by their home
+        self.lacking: dict[str, str] = {}  # what replaces each name that raises
+        for row in rows:
+            parts = row.module.split(".")
+            for end in range(1 if parts[0] == library else len(parts), len(parts) + 1):
+                names = self.table.setdefault(self._own(".".join(parts[:end])), {})
+            if row.status == NOT:
+                self.lacking.update(dict.fromkeys(row.paths, row.tenax))
+            else:
+                home = self._own(row.home)
+                names[home] = " ".join([names.get(home, ""), *row.own])
+
+    def _own(self, module: str) -> str:
+        """The name in tenax of a module of the library."""
+        return self.package + module.removeprefix(self.library) if module.startswith(self.library) else module
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname not in self.table:
@@ -86,8 +145,8 @@ class Modules(MetaPathFinder, Loader):
                     found = getattr(importlib.import_module(home, self.package), there or name)
                     setattr(sys.modules[module], name, found)
                     return found
-        if name in self.lacking.get(public, ()):
-            return refused(f"{public}.{name}", self.title, self.lacking[public][name])
+        if f"{public}.{name}" in self.lacking:
+            return refused(f"{public}.{name}", self.title, self.lacking[f"{public}.{name}"])
         if inner in self.table:
             return importlib.import_module(inner)
         raise AttributeError(f"module {public!r} has no attribute {name!r}")

@@ -1,10 +1,9 @@
-"""`torch_xla.distributed.parallel_loader`, which programs import as `pl`: batches are uploaded ahead of the step."""
+"""Loaders whose batches are uploaded ahead of the step."""
 
 from __future__ import annotations
 
-import queue
 import threading
-import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,6 @@ from ..._torch import pytree
 from ...data import to_device
 from .steps import mark_step
 from .transfers import moved
-
-_END = object()
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class ParallelLoader:
         *,
         fixed_batch_size: bool = False,
     ) -> None:
-        """Start reading the loader.
+        """Prepare to read the loader.
 
         Args:
             loader: a `DataLoader`, or another iterable of trees of tensors.
@@ -53,7 +50,7 @@ class ParallelLoader:
             batchdim: the dimension of the batch.
             batches_per_execution: the number of batches after which `next()` ends a step. A bool is
                 `fixed_batch_size`, which old releases had in this place.
-            loader_prefetch_size: the number of batches queued for each device.
+            loader_prefetch_size: not needed; the loader is read when a batch is uploaded.
             device_prefetch_size: the number of batches on each device ahead of the step.
             host_to_device_transfer_threads: unused; one thread uploads per device, as JAX's transfers are asynchronous.
             input_sharding: a `ShardingSpec` for all tensors, or a dict of them by the keys of the batches.
@@ -64,30 +61,20 @@ class ParallelLoader:
         self.devices = [torch.device(d) for d in devices]
         if not self.devices:
             raise ValueError("ParallelLoader: an empty list of devices; expected at least one")
-        self.loader, self.batchdim, self.batches_per_execution = loader, batchdim, batches_per_execution
+        self.loader, self.batches_per_execution = loader, batches_per_execution
         self.input_sharding, self.device_prefetch_size = input_sharding, device_prefetch_size
-        self._queues: list[queue.Queue[Any]] = [queue.Queue(max(1, loader_prefetch_size)) for _ in self.devices]
-        self._stop = threading.Event()
-        # The thread does not reference this object, so that dropping it ends the thread.
-        size = _batch_size if fixed_batch_size else _no_size
-        threading.Thread(
-            target=_deal,
-            args=(loader, self._queues, self._stop, size, batchdim),
-            name="ParallelLoader",
-            daemon=True,
-        ).start()
-        weakref.finalize(self, self._stop.set)
+        self._rounds = _rounds(loader, len(self.devices), batchdim if fixed_batch_size else None)
+        self._dealt: list[deque[Any]] = [deque() for _ in self.devices]
+        self._lock, self._closed = threading.Lock(), False
+        self._error: BaseException | None = None
 
     def per_device_loader(self, device: Any) -> PerDeviceLoader:
         """The batches of a device, which can be iterated once."""
         wanted = torch.device(device)
         for place, known in enumerate(self.devices):
-            if known == wanted or (known.type, known.index or 0) == (wanted.type, wanted.index or 0):
+            if (known.index or 0) == (wanted.index or 0) and (known.type == "cpu") == (wanted.type == "cpu"):
                 return PerDeviceLoader(self, place)
-        same = [i for i, d in enumerate(self.devices) if (d.index or 0) == (wanted.index or 0) and wanted.type != "cpu"]
-        if not same:
-            raise ValueError(f"per_device_loader: {device} is none of {[*map(str, self.devices)]}")
-        return PerDeviceLoader(self, same[0])
+        raise ValueError(f"per_device_loader: {device} is none of {[*map(str, self.devices)]}")
 
     def per_device_samples(self) -> int:
         """The number of batches per device."""
@@ -95,59 +82,44 @@ class ParallelLoader:
 
     def close(self) -> None:
         """End the iteration."""
-        self._stop.set()
+        self._closed = True
 
     def batches(self, place: int) -> Iterator[_Placed]:
         """The batches for a device, uploaded."""
-        device = self.devices[place]
-        for batch in _dealt(self._queues[place], self._stop):
-            yield _Placed(moved(batch, device, self.input_sharding))
+        while not self._closed:
+            with self._lock:  # the threads of the devices share the loader
+                if not self._dealt[place]:
+                    self._deal()
+                if not self._dealt[place]:
+                    return
+                batch = self._dealt[place].popleft()
+            yield _Placed(moved(batch, self.devices[place], self.input_sharding))
 
-
-def _dealt(dealt: queue.Queue[Any], stop: threading.Event) -> Iterator[Any]:
-    while not stop.is_set():
+    def _deal(self) -> None:
+        """Read a batch for each device; an error of the loader is raised for each of them."""
+        if self._error is not None:
+            raise self._error
         try:
-            kind, batch = dealt.get(timeout=0.1)
-        except queue.Empty:
-            continue
-        if kind is _END:
-            if batch is not None:
-                raise batch
+            round_ = next(self._rounds, ())
+        except BaseException as error:
+            self._error = error
+            raise
+        for dealt, batch in zip(self._dealt, round_, strict=False):
+            dealt.append(batch)
+
+
+def _rounds(loader: Iterable[Any], count: int, batchdim: int | None) -> Iterator[Sequence[Any]]:
+    """Lists of as many batches as there are devices, of the same size if a dimension is given."""
+    first, round_ = None, []
+    for batch in loader:
+        size = None if batchdim is None else _batch_size(batch, batchdim)
+        first = size if first is None else first
+        if size != first:
             return
-        yield batch
-
-
-def _deal(loader: Any, queues: list[queue.Queue[Any]], stop: threading.Event, size: Any, batchdim: int) -> None:
-    error: BaseException | None = None
-    first: Any = None
-    round_: list[Any] = []
-    try:
-        for batch in loader:
-            first = size(batch, batchdim) if first is None else first
-            if stop.is_set() or size(batch, batchdim) != first:
-                break
-            round_.append(batch)
-            if len(round_) == len(queues):
-                for dealt, one in zip(queues, round_, strict=True):
-                    _put(dealt, (None, one), stop)
-                round_ = []
-    except BaseException as raised:  # re-raised in the thread of the step
-        error = raised
-    for dealt in queues:
-        _put(dealt, (_END, error), stop)
-
-
-def _put(dealt: queue.Queue[Any], entry: Any, stop: threading.Event) -> None:
-    while not stop.is_set():
-        try:
-            dealt.put(entry, timeout=0.1)
-            return
-        except queue.Full:
-            continue
-
-
-def _no_size(batch: Any, batchdim: int) -> int:
-    return 0
+        round_.append(batch)
+        if len(round_) == count:
+            yield round_
+            round_ = []
 
 
 def _batch_size(batch: Any, batchdim: int) -> int:

@@ -1,9 +1,4 @@
-"""PyTorch/XLA's names, by module, for `table.py`.
-
-A line has names, the module of this package that has them, what replaces them in tenax, and how they differ from those
-of PyTorch/XLA. `a:b` is the name a for what is b there, and "-" stands for names that tenax lacks. Names whose module
-begins with torch_xla are those of that one. A line that begins with eight spaces continues the one before.
-"""
+"""PyTorch/XLA's names, by module, for `table.py`; `rows` of `alias.py` reads them."""
 
 from __future__ import annotations
 

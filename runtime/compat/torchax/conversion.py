@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -165,3 +165,9 @@ def call_torch(torch_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 def j2t_autograd(fn: Callable[..., Any], call_jax: Callable[..., Any] = calls.call_jax) -> Callable[..., Any]:
     """Convert a JAX function to a function of tensors whose gradient JAX computes."""
     return functools.wraps(fn)(functools.partial(call_jax, fn))
+
+
+TorchCallable: TypeAlias = Callable[..., Any]
+TorchValue: TypeAlias = torch.Tensor | torch.dtype | TorchCallable | Any
+JaxCallable: TypeAlias = Callable[..., Any]
+JaxValue: TypeAlias = jax.Array | np.dtype | JaxCallable | Any

@@ -1,4 +1,4 @@
-"""`torchax.ops.mappings`: conversion of dtypes and single values between the libraries."""
+"""Conversion of dtypes and single values between the libraries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import torch
 
-from ....dtypes import TO_NUMPY, TO_TORCH, numpy_dtype, torch_dtype
-from ....trace.transfer import from_jax, to_jax
+from ...dtypes import TO_NUMPY, TO_TORCH, numpy_dtype, torch_dtype
+from ...trace.transfer import from_jax, to_jax
 
 TORCH_DTYPE_TO_JAX: dict[Any, Any] = {**TO_NUMPY, None: None}
 JAX_DTYPE_TO_TORCH: dict[Any, Any] = {**TO_TORCH, None: None}
