@@ -127,6 +127,7 @@ class Modules(MetaPathFinder, Loader):
         module.__getattr__ = partial(self.get, module.__name__)  # type: ignore[method-assign]
         names = " ".join(self.table[module.__name__].values()).split()
         module.__all__ = [name.partition(":")[0] for name in names]  # type: ignore[attr-defined]
+        module.__dir__ = partial(sorted, module.__all__)  # type: ignore[method-assign]
 
     def get_code(self, name: str) -> CodeType:
         """The code of a module that is a program, for `-m`."""

@@ -15,7 +15,7 @@ from .. import statistics
 from ..alias import LibraryFinder
 from . import device_type, process
 from .presented import present
-from .reduced_precision import refuse_variables
+from .settings import refuse_variables
 from .table import MODULES, PUBLIC, VERSION
 
 __version__ = VERSION

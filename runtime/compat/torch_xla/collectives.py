@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
-from ..._torch.frames import assume_constant
+from ..._torch.frames import assume_constant, inlined
 from ..._torch.graph_collectives import all_reduced, break_graph
 from . import process, replicas
 from .replicas import Groups, Replicas
 from .transfers import on_cpu
 
+inlined.add(__file__)
 Tensor = torch.Tensor
 
 REDUCE_SUM, REDUCE_MUL, REDUCE_AND, REDUCE_OR, REDUCE_MIN, REDUCE_MAX = "sum", "mul", "and", "or", "min", "max"

@@ -1,17 +1,26 @@
-"""`torch_xla.compile`: a function is compiled by `tenax.jit`; a block is recorded as one program."""
+"""Compiled functions: those of `torch_xla.compile` by `tenax.jit`, and the graphs of torch's backend "openxla".
+
+A block is recorded as one program.
+"""
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from torch import fx
+
 from ..._jit.explain import explain
 from ..._jit.jitted import jit
+from ..._lazy import programs
 from ..._lazy.mode import lazy, own_tape
 from ..._lazy.programs import Runs, TapeProgram
+from ...compile.graph import CompiledGraph
+from ...compile.graph_program import BackendOptions
 from ..statistics import executed
 from .steps import mark_step
 
@@ -97,3 +106,24 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
     if f is not None:
         return compiled(f, limit)
     return recorded_block(full_graph, limit, name or "")
+
+
+skip_input_data_check = outside_on_cpu = False  # no effect: calls check their inputs in JAX
+graphs: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
+
+
+def extract_compiled_graph(module: fx.GraphModule, args: Sequence[Any]) -> Callable[..., Any]:
+    """A compiled function for a graph of aten operators."""
+    graph = CompiledGraph(module, "openxla", BackendOptions())
+    graphs.add(graph)
+
+    def run(*call_args: Any) -> Any:
+        with executed():
+            return graph([*call_args])
+
+    return run
+
+
+def get_num_cached_compilation_graph() -> int:
+    """The number of programs in memory, of lazy mode and of `torch.compile(backend="openxla")`."""
+    return programs.count() + len(graphs)

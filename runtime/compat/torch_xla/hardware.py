@@ -15,7 +15,7 @@ from ...storage.ordinals import NAME, current_index, device_count, jax_devices
 from .device_type import TYPE, jax_device
 from .presented import xla_named
 from .process import take_environment
-from .reduced_precision import refuse_variables
+from .settings import refuse_variables
 
 _PLATFORMS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from .process import take_environment
-from .spmd_mode import mode
+from .settings import mode
 
 
 class LogicalMesh:

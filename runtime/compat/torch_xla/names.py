@@ -33,10 +33,10 @@ _XLAC:
         _xla_metric_names:metric_names _xla_metric_data:metric_data _clear_xla_counters:clear_counters
         _clear_xla_metrics:clear_metrics | .metrics | `tenax.explain`, `tenax.profiler`
     _xla_dot_general | - | `tenax.call_jax` of `jax.lax.dot_general`
-_dynamo.config: skip_input_data_check outside_on_cpu | .dynamo_bridge | not needed | no effect
+_dynamo.config: skip_input_data_check outside_on_cpu | .compiling | not needed | no effect
 _dynamo.dynamo_backend2: dynamo_backend | - | `torch.compile(backend="openxla")`
 _dynamo.dynamo_bridge:
-    extract_compiled_graph | .dynamo_bridge | `torch.compile(backend="tenax")`
+    extract_compiled_graph | .compiling | `torch.compile(backend="tenax")`
     is_xla_tensor | .ordinals | `tensor.is_jax`
     GraphInputMatcher | - | `torch.compile(backend="tenax")`
     alias_with_buffer_donor_config | - | no call: overwritten memory is reused
@@ -79,7 +79,7 @@ amp.syncfree.adamw: AdamW | torch_xla.amp.syncfree
 amp.syncfree.sgd: SGD | torch_xla.amp.syncfree
 backends: set_mat_mul_precision get_mat_mul_precision | .settings | `torch.set_float32_matmul_precision`
 core.dynamo_bridge:
-    extract_compiled_graph | .dynamo_bridge | `torch.compile(backend="tenax")`
+    extract_compiled_graph | .compiling | `torch.compile(backend="tenax")`
     GraphInputMatcher | - | `torch.compile(backend="tenax")`
 core.functions:
     all_reduce all_gather | .functions | `torch.distributed.nn`
@@ -318,7 +318,7 @@ runtime:
     use_spmd | .settings | not needed
     is_spmd | .ordinals | not needed
     is_bf16_supported | .settings | `torch.jax.is_bf16_supported()`
-    get_num_cached_compilation_graph | .dynamo_bridge | `tenax.explain(tenax.lazy)`
+    get_num_cached_compilation_graph | .compiling | `tenax.explain(tenax.lazy)`
     initialize_cache | .settings | `tenax.compilation_cache(path)`
     get_master_ip | .settings | `MASTER_ADDR`
 stablehlo:

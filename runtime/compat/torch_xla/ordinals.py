@@ -15,13 +15,15 @@ import jax
 import torch
 
 from ..._jax import backends_are_initialized
-from ..._torch.frames import assume_constant
+from ..._torch.frames import assume_constant, inlined
 from ..._torch.graph_collectives import break_graph
 from ...storage.ordinals import NAME
 from ...storage.ordinals import device_count as devices_of_process
 from . import process, replicas
 from .hardware import named_device, platform
-from .spmd_mode import mode
+from .settings import mode
+
+inlined.add(__file__)
 
 
 def _addressable() -> int:

@@ -1,8 +1,10 @@
-"""Settings of the program: its platform, cache and mesh, and the precision of products."""
+"""Settings of the program: its platform, cache and mesh, and precision."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
+from typing import Any
 
 import jax
 import torch
@@ -10,8 +12,17 @@ import torch
 from ..._jax import backends_are_initialized
 from ...dispatch.jax_config import compilation_cache
 from .process import JAX_PLATFORMS
-from .spmd_mode import mode
 
+
+@dataclass
+class _Mode:
+    """Whether the program is a single one over a mesh, and its mesh."""
+
+    spmd: bool = field(default_factory=lambda: os.environ.get("XLA_USE_SPMD") == "1")
+    mesh: Any = None  # set by `xs.set_global_mesh`
+
+
+mode = _Mode()
 # torch's name for each precision of PyTorch/XLA.
 _PRECISIONS = {"default": "medium", "high": "high", "highest": "highest"}
 
@@ -87,3 +98,17 @@ def get_mat_mul_precision() -> str:
     """The precision of float32 products and convolutions."""
     chosen = torch.get_float32_matmul_precision()
     return next(name for name, of_torch in _PRECISIONS.items() if of_torch == chosen)
+
+
+def refuse_variables() -> None:
+    """Check XLA_USE_BF16 and XLA_DOWNCAST_BF16, which programs and trainers may set after their imports.
+
+    Raises:
+        NotImplementedError: one is set.
+    """
+    for name in ("XLA_USE_BF16", "XLA_DOWNCAST_BF16"):
+        if os.environ.get(name, "0") not in ("0", ""):
+            raise NotImplementedError(
+                f"{name}={os.environ[name]}: values are not stored in less precision than their dtype; expected "
+                "model.to(torch.bfloat16) or torch.autocast('xla', torch.bfloat16)"
+            )

@@ -19,8 +19,7 @@ from ...device.torch_jax import synchronize
 from ...storage.recording import recording
 from ..statistics import count, timed
 from .collectives import reduce_gradients
-from .reduced_precision import refuse_variables
-from .spmd_mode import mode
+from .settings import mode, refuse_variables
 
 Closure = tuple[Callable[..., Any], tuple[Any, ...]]
 

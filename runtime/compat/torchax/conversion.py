@@ -14,6 +14,7 @@ import torch
 
 from ..._torch import NAME
 from ..._torch.autograd import in_forward_mode
+from ..._torch.frames import inlined
 from ..._torch.functorch import are_transforms_active
 from ...dispatch.opaque_composite import is_traced, tensors, wants_gradient
 from ...float32_products import float32_products
@@ -22,6 +23,7 @@ from ...interop.convert import j2t, t2j
 from ...interop.remat import without_constants
 from ...trace.transfer import from_jax, read
 
+inlined.add(__file__)
 _WIDE = (torch.float64, torch.complex128)
 
 
