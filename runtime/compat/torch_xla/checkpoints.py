@@ -42,7 +42,7 @@ def prime_optimizer(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
     return optimizer
 
 
-def _whole(state: Any) -> None:
+def _refuse_parts(state: Any) -> None:
     """Raise NotImplementedError if another process has a part of a tensor."""
     for x in pytree.tree_leaves(state):
         if isinstance(x, torch.Tensor) and x.device.type == NAME and not read(x).is_fully_addressable:
@@ -52,36 +52,28 @@ def _whole(state: Any) -> None:
             )
 
 
-class SPMDSavePlanner(DefaultSavePlanner):
+class _OfOneProcess:
+    state_dict: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def create_local_plan(self) -> Any:
+        """What to save or load.
+
+        Raises:
+            NotImplementedError: another process has a part of a tensor.
+        """
+        _refuse_parts(self.state_dict)
+        return super().create_local_plan()  # type: ignore[misc]
+
+
+class SPMDSavePlanner(_OfOneProcess, DefaultSavePlanner):
     """Saves tensors by `torch.distributed.checkpoint`; each as a whole, whatever its sharding."""
 
-    def __init__(self) -> None:
-        super().__init__()
 
-    def set_up_planner(self, state_dict: Any, storage_meta: Any = None, is_coordinator: bool = False) -> None:
-        """Start saving a state.
-
-        Raises:
-            NotImplementedError: another process has a part of a tensor.
-        """
-        _whole(state_dict)
-        super().set_up_planner(state_dict, storage_meta, is_coordinator)
-
-
-class SPMDLoadPlanner(DefaultLoadPlanner):
+class SPMDLoadPlanner(_OfOneProcess, DefaultLoadPlanner):
     """Loads tensors by `torch.distributed.checkpoint`, in place; they keep their shardings."""
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def set_up_planner(self, state_dict: Any, metadata: Any = None, is_coordinator: bool = False) -> None:
-        """Start loading into a state.
-
-        Raises:
-            NotImplementedError: another process has a part of a tensor.
-        """
-        _whole(state_dict)
-        super().set_up_planner(state_dict, metadata, is_coordinator)
 
 
 class CheckpointManager:
@@ -159,7 +151,7 @@ class CheckpointManager:
         if not (force or self.should_save(step)):
             return False
         self._raise_failed()
-        _whole(state_dict)
+        _refuse_parts(state_dict)
         copied = mapped(state_dict, lambda x: x.detach().to("cpu", copy=True))
         self._free.acquire()
         written = self._worker.submit(self._write, step, copied)
