@@ -63,6 +63,8 @@ _internal.tpu:
     version | .topology | `jax.devices()[0].device_kind`
     get_tpu_env process_bounds_size task_id worker_id get_worker_ips num_tpu_workers num_expected_global_devices |
         .topology | `jax.devices()` | environment variables, not the metadata server
+    MeshShape TpuEnv build_tpu_env_from_vars discover_master_worker_ip get_tpu_type num_logical_cores_per_chip | - |
+        `jax.devices()`
     configure_topology configure_one_chip_topology TpuPlugin | - | the variables of JAX and libtpu
 _internal.utils: parse_xla_device | .hardware | `torch.device`
 _internal.xpu: XpuPlugin | - | a platform of JAX
@@ -218,7 +220,7 @@ distributed.spmd.api:
 distributed.spmd.debugging:
     visualize_tensor_sharding | .sharded_tensor | `tenax.visualize_sharding(tensor)`
     visualize_sharding | - | `tenax.visualize_sharding(tensor)`
-distributed.spmd.xla_sharded_tensor: XLAShardedTensor XLAShard | torch_xla.distributed.spmd
+distributed.spmd.xla_sharded_tensor: XLAShardedTensor XLAShard ShardingType | torch_xla.distributed.spmd
 distributed.spmd.xla_sharding:
     Mesh HybridMesh get_1d_mesh set_global_mesh get_global_mesh ShardingSpec ShardingType XLAShardedTensor
         mark_sharding mark_sharding_with_gradients MarkShardingFunction clear_sharding shard_as
