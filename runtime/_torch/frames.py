@@ -31,26 +31,23 @@ FAKE_TENSORS = "torch._subclasses.fake_tensor"  # with which torch traces
 PRINTER = "torch._tensor_str"  # which shows tensors
 
 
-_INLINED = (
-    "interop/calls.py",
-    "compat/torchax/conversion.py",
-    "compat/torch_xla/collectives.py",
-    "compat/torch_xla/ordinals.py",
-    "_torch/graph_collectives.py",
-)
+_ROOT = Path(__file__).parent.parent
+inlined = {str(_ROOT / name) for name in ("interop/calls.py", "_torch/graph_collectives.py")}  # `compat` adds to it
+
+
+def _inlined(plain: set[str]) -> set[str]:
+    inlined.update(plain)
+    return inlined
 
 
 def skip_frames() -> None:
     """Make Dynamo skip the frames of tenax and JAX, which run while it looks for frames to compile.
 
-    A compiled function's call of `call_jax`, or of torchax's, and `xm.all_reduce` become graph nodes, and
-    `xr.world_size()` a constant, so Dynamo must inline those.
+    A compiled function's call of `call_jax` becomes a graph node, so Dynamo must inline that and its like.
     """
     for package in ("tenax", "tenax.generated", "jax", "jaxlib", "ml_dtypes"):
         sys.modules[TRACE_RULES].add(package)
-    root = Path(__file__).parent.parent
-    calls = {str(root / name) for name in _INLINED}
-    patches.wrap(f"{TRACE_RULES}.BUILTIN_INLINE_WHEN_CALLED", lambda plain: {*plain, *calls})
+    patches.wrap(f"{TRACE_RULES}.BUILTIN_INLINE_WHEN_CALLED", _inlined)
     call_with_dynamo()
 
 

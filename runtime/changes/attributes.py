@@ -281,7 +281,7 @@ LIBRARIES = (
         "torch.Tensor",
         "global_tensor mesh_shape partition_spec sharding_spec sharding_type local_shards load_local_shards_",
         (When.TORCH_XLA,),
-        "Once `torch_xla.distributed.spmd` is imported: how a tensor lies on a mesh, as `XLAShardedTensor` says.",
+        "Once a name of `torch_xla.distributed.spmd` is used: how a tensor lies on a mesh, as `XLAShardedTensor` says.",
         added=True,
     ),
     Patch(

@@ -1,14 +1,16 @@
 """Imports of another library that resolve to a package of tenax, for unmodified scripts.
 
-A finder maps each module of the library to that of the package, so both names refer to the same object. Modules of the
-package that only have names of others are rows of a table. Names that tenax lacks raise where they are used.
+A finder maps each module of the library to that of the package, so both names refer to the same object. The modules are
+rows of a table, which says where each name is. Names that tenax lacks raise where they are used.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -19,8 +21,6 @@ from types import CodeType, ModuleType
 from typing import Any
 
 _ANY = DistributionFinder.Context()
-
-Table = Mapping[str, Mapping[str, str]]  # of each module: its names, by the module that has them
 
 
 class _Alias(Loader):
@@ -45,17 +45,78 @@ class _Alias(Loader):
         module.__spec__ = self.spec  # the import has set the spec of the other name
 
 
-class Reexports(MetaPathFinder, Loader):
-    """Finds and makes modules whose names are those of others, imported at their first use.
+RUNS, NOT = "runs", "not"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Names of one module with the same status and equivalent."""
+
+    module: str  # a module of the library
+    own: tuple[str, ...]  # its names; `a:b` is the name a for what is b in its home
+    home: str  # the module that has them; "-" if none has
+    tenax: str  # the spelling without the library's names
+    why: str  # how they differ from those of the library
+
+    @property
+    def names(self) -> list[str]:
+        """The names."""
+        return [name.partition(":")[0] for name in self.own]
+
+    @property
+    def status(self) -> str:
+        """RUNS, "runs, differently: ..." or NOT."""
+        return NOT if self.home == "-" else f"{RUNS}, differently: {self.why}" if self.why else RUNS
+
+    @property
+    def paths(self) -> list[str]:
+        """The names with their module."""
+        return [f"{self.module}.{name}" for name in self.names]
+
+
+def rows(library: str, text: str) -> Iterator[Row]:
+    """The rows of a text, whose lines are `names | home | tenax | why`, below or behind a module of the library.
+
+    The last two cells may be missing, and "." stands for no names. A line that begins with eight spaces continues the
+    one before. A module or home that begins with "torch" is a whole name.
+    """
+    module = ""
+    for line in re.sub(r"\n {8,}", " ", text).strip().splitlines():
+        head, names, cells = re.fullmatch(r"(?:([\w.]+):|   ) ?([^|]*)(.*)", line).groups()  # type: ignore[union-attr]
+        if head:
+            module = head if head.startswith("torch") else f"{library}.{head}"
+        if cells:
+            home, tenax, why = [*cells.removeprefix("| ").split(" | "), "", ""][:3]
+            yield Row(module, tuple(names.replace(". ", "").split()), home, tenax or f"as `{home}`", why)
+
+
+class Modules(MetaPathFinder, Loader):
+    """Finds and makes the modules of a library, whose names are those of other modules, imported at their first use.
 
     Args:
-        package: relative names of modules in the table are below it.
-        table: the modules.
-        other: gives, of a module and a name, what is not in the table.
+        package: the package of tenax that stands for the library. Relative homes are below it.
+        library: the name of the library.
+        title: the name of the library in errors.
+        rows: the names of the modules.
     """
 
-    def __init__(self, package: str, table: Table, other: Callable[[str, str], Any]) -> None:
-        self.package, self.table, self.other = package, table, other
+    def __init__(self, package: str, library: str, title: str, rows: Iterable[Row]) -> None:
+        self.package, self.library, self.title = package, library, title
+        self.table: dict[str, dict[str, str]] = {}  # of each module: its names, by their home
+        self.lacking: dict[str, str] = {}  # what replaces each name that raises
+        for row in rows:
+            parts = row.module.split(".")
+            for end in range(1 if parts[0] == library else len(parts), len(parts) + 1):
+                names = self.table.setdefault(self._own(".".join(parts[:end])), {})
+            if row.status == NOT:
+                self.lacking.update(dict.fromkeys(row.paths, row.tenax))
+            else:
+                home = self._own(row.home)
+                names[home] = " ".join([names.get(home, ""), *row.own])
+
+    def _own(self, module: str) -> str:
+        """The name in tenax of a module of the library."""
+        return self.package + module.removeprefix(self.library) if module.startswith(self.library) else module
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname not in self.table:
@@ -64,20 +125,32 @@ class Reexports(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__getattr__ = partial(self.get, module.__name__)  # type: ignore[method-assign]
-        module.__all__ = " ".join(self.table[module.__name__].values()).split()  # type: ignore[attr-defined]
+        names = " ".join(self.table[module.__name__].values()).split()
+        module.__all__ = [name.partition(":")[0] for name in names]  # type: ignore[attr-defined]
+        module.__dir__ = partial(sorted, module.__all__)  # type: ignore[method-assign]
+
+    def get_code(self, name: str) -> CodeType:
+        """The code of a module that is a program, for `-m`."""
+        return compile(f"from {name} import main\nmain()", name, "exec")
 
     def get(self, module: str, name: str) -> Any:
-        """An attribute of a module of the table: one of its names, or a submodule.
+        """An attribute of a module: one of its names, or a submodule.
 
         Raises:
-            AttributeError: there is none, and `other` knows none.
+            AttributeError: there is none.
         """
+        public, inner = module.replace(self.package, self.library, 1), f"{module}.{name}"
         for home, names in self.table[module].items():
-            if name in names.split():
-                setattr(sys.modules[module], name, getattr(importlib.import_module(home, self.package), name))
-                return getattr(sys.modules[module], name)
-        inner = f"{module}.{name}"
-        return importlib.import_module(inner) if inner in self.table else self.other(module, name)
+            for own, _, there in (entry.partition(":") for entry in names.split()):
+                if own == name:
+                    found = getattr(importlib.import_module(home, self.package), there or name)
+                    setattr(sys.modules[module], name, found)
+                    return found
+        if f"{public}.{name}" in self.lacking:
+            return refused(f"{public}.{name}", self.title, self.lacking[f"{public}.{name}"])
+        if inner in self.table:
+            return importlib.import_module(inner)
+        raise AttributeError(f"module {public!r} has no attribute {name!r}")
 
 
 class _Refuses(type):
@@ -123,10 +196,13 @@ class LibraryFinder(DistributionFinder):
             the library's name, which installs the finder there.
         version: the release of the library whose names the package has.
         metadata: further files of its metadata.
+        hint: the end of the error about a module that does not exist.
     """
 
-    def __init__(self, name: str, home: ModuleType, version: str, metadata: Mapping[str, str] | None = None) -> None:
-        self.name, self.home = name, home
+    def __init__(
+        self, name: str, home: ModuleType, version: str, metadata: Mapping[str, str] | None = None, hint: str = ""
+    ) -> None:
+        self.name, self.home, self.hint = name, home, hint
         self.folder = str(Path(str(home.__file__)).parent / "importable")
         self._release = _Release(name, version, self.folder, metadata or {})
 
@@ -163,15 +239,7 @@ class LibraryFinder(DistributionFinder):
         except ModuleNotFoundError:  # its package is missing
             found = None
         if found is None:
-            return self.missing(fullname)
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: tenax lacks this module of {self.name}{self.hint}", name=fullname
+            )
         return ModuleSpec(fullname, _Alias(name), is_package=found.submodule_search_locations is not None)
-
-    def missing(self, fullname: str) -> ModuleSpec:
-        """The spec of a module of the library that tenax lacks.
-
-        Raises:
-            ModuleNotFoundError: always, except in subclasses.
-        """
-        raise ModuleNotFoundError(
-            f"No module named {fullname!r}: tenax lacks this module of {self.name}", name=fullname
-        )

@@ -66,13 +66,13 @@ def _table(tables: Any, parts: Mapping[str, Sequence[str]]) -> Any:
     return table
 
 
-def print_parts(parts: Mapping[str, Sequence[str]]) -> Any:
-    """Print a table of parts and their devices, and return it.
+def print_parts(tensor: torch.Tensor) -> Any:
+    """Print a table of the parts of a tensor and their devices, and return it.
 
     Raises:
         ImportError: rich is not installed.
     """
     rich, tables = _rich()
-    table = _table(tables, parts)
+    table = _part_table(tables, tensor, sharding_of(tensor))
     rich.print(table)
     return table

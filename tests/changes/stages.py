@@ -187,7 +187,7 @@ import tenax.compat.torchax  # noqa: E402
 
 report("TORCHAX", changed(grouped, others := snapshot()))
 
-import tenax.compat.torch_xla.distributed.spmd  # noqa: E402
+from tenax.compat.torch_xla.distributed.spmd import mark_sharding  # noqa: E402, F401
 
 report("TORCH_XLA", changed(others, named := snapshot()))
 

@@ -13,105 +13,77 @@ from typing import Any
 
 import torch
 
-from ..alias import LibraryFinder, Reexports, Table, refused
+from ..alias import LibraryFinder, Modules, rows
 
 VERSION = "0.2.0"  # the release of TorchTPU whose names these are
-_OPS = "all_gather_dim reduce_scatter_dim optimization_barrier ragged_dot ragged_dot_weight_grad"
-_POOLS = " ".join(f"max_pool{n}d max_pool{n}d_backward" for n in (1, 2, 3))
-_STATISTICS = "_get_cache_stats _get_cache_requests _get_cache_hits _get_cache_misses _clear_cache _hbm_usage_summary"
-_SPARSE = (
-    "sparse_dense_matmul sparse_dense_matmul_activation_unstack sparse_dense_matmul_grad_with_adagrad "
-    "sparse_dense_matmul_grad_with_adam sparse_dense_matmul_grad_with_sgd sparse_dense_matmul_gradient_stack "
-    "sparse_gather sparse_gather_backward sparse_iota sparse_map_row"
-)
-_COMPILER = {"custom_compiler_options": 'torch.compile(f, backend="tpu", options={"compiler_options": {...}})'}
-_MESHES = dict.fromkeys(("get_pallas_mesh", "get_default_pallas_mesh"), "jax.make_mesh")
-
-# The names of each module by the module of this package that has them. `REFUSED` lists names that raise.
-TPU: Table = {
-    "torch.tpu": {
-        ".execution": "EagerMode set_eager_mode",
-        ".settings": "Precision precision default_generators",
-        ".statistics": _STATISTICS,
-    },
-    "torch.tpu.compiler": {},
-    "torch.tpu.distributed": {".ops": "spmd_safe"},
-    "torch.tpu.ops": {".ops": f"{_OPS} {_POOLS}"},
-    "torch.tpu.optimizers": {},
-    "torch.tpu.pallas": {".pallas": "jax_op"},
-    "torch.tpu.profiler": {},
-}
-LIBRARY: Table = {
-    __name__: {},
-    f"{__name__}.api": {".settings": "tpu_device"},
-    f"{__name__}._internal": {},
-    f"{__name__}._internal.compile": {".settings": "TpuBackend"},
-    f"{__name__}._internal.compiler_options": {},
-    f"{__name__}._internal.distributed": {},
-    f"{__name__}._internal.distributed.spmd_util": {".ops": "spmd_safe"},
-    f"{__name__}._internal.dynamism": {".settings": "mark_dynamic"},
-    f"{__name__}._internal.execution_mode": {".execution": "EagerMode set_eager_mode"},
-    f"{__name__}._internal.ops": {},
-    f"{__name__}._internal.ops.collectives": {".ops": "all_gather_dim reduce_scatter_dim"},
-    f"{__name__}._internal.ops.ops": {".ops": f"{_OPS} {_POOLS}"},
-    f"{__name__}._internal.pallas": {".pallas": "jax_op"},
-    f"{__name__}._internal.pallas.pallas": {".pallas": "jax_op"},
-    f"{__name__}._internal.precision": {".settings": "Precision precision"},
-    f"{__name__}._internal.sync": {".settings": "synchronize"},
-    f"{__name__}._internal.sync.sync": {".settings": "synchronize"},
-    f"{__name__}._internal.utils": {},
-    f"{__name__}._internal.utils.hardware": {".settings": "get_tpu_device_name get_tpu_device_count"},
-}
-REFUSED: dict[str, dict[str, str]] = {
-    "torch.tpu": {
-        "topology_aware_mesh": "jax.make_mesh and tenax.mesh",
-        "allow_excess_precision": "torch.tpu.precision",
-    },
-    "torch.tpu.compiler": _COMPILER,
-    "torch.tpu.distributed": {
-        "set_tpu_launch_env": "torchrun or tenax.launch",
-        "topology_aware_mesh": "jax.make_mesh and tenax.mesh",
-        **dict.fromkeys(("window_num_stripes", "window_stripe_chunk_mb"), "no setting: XLA transfers"),
-    },
-    "torch.tpu.ops": {
-        **dict.fromkeys(_SPARSE.split(), "torch.nn.functional.embedding_bag: JAX has no operations of SparseCore"),
-        **dict.fromkeys(("align_jagged_to_multiple", "strip_jagged_padding"), "torch.nested with layout=torch.jagged"),
-        "splash_sdpa": "torch.nn.functional.scaled_dot_product_attention",
-        "ragged_all_to_all": "torch.distributed.all_to_all_single",
-        **dict.fromkeys(("send", "recv"), "torch.distributed.send and recv"),
-    },
-    "torch.tpu.optimizers": dict.fromkeys(
-        ("AdamW", "Muon", "Optimizer", "Sgd", "SingleTraceTrainer"), "tenax.jit of the step, with torch.optim"
-    ),
-    "torch.tpu.pallas": _MESHES,
-    "torch.tpu.profiler": {"TpuProfilerConfig": "torch.profiler or tenax.profiler"},
-    "torch_tpu._internal.compile": {"clear_cache": "a new process", "async_compile": "TENAX_SYNC_COMPILE"},
-    "torch_tpu._internal.compiler_options": _COMPILER,
-    "torch_tpu._internal.execution_mode": {"eager_mode": "torch.tpu.eager_mode"},
-    "torch_tpu._internal.pallas": {**_MESHES, "custom_jax_kernel": "torch.tpu.pallas.jax_op"},
-}
-
-
-def _other(module: str, name: str) -> Any:
-    public = module.replace(__name__, "torch_tpu")
-    if name in REFUSED.get(public, {}):
-        return refused(f"{public}.{name}", "TorchTPU", REFUSED[public][name])
-    raise AttributeError(f"module {public!r} has no attribute {name!r}")
-
-
-_names = Reexports(__name__, TPU, _other)
-_library = Reexports(__name__, LIBRARY, _other)
+_NAMES = """
+torch.tpu:
+    EagerMode set_eager_mode | .execution
+    Precision precision default_generators | .settings
+    _get_cache_stats _get_cache_requests _get_cache_hits _get_cache_misses _clear_cache _hbm_usage_summary |
+        .statistics
+    topology_aware_mesh | - | jax.make_mesh and tenax.mesh
+    allow_excess_precision | - | torch.tpu.precision
+torch.tpu.compiler: custom_compiler_options | - | torch.compile(f, backend="tpu", options={"compiler_options": {...}})
+torch.tpu.distributed:
+    spmd_safe | .ops
+    set_tpu_launch_env | - | torchrun or tenax.launch
+    topology_aware_mesh | - | jax.make_mesh and tenax.mesh
+    window_num_stripes window_stripe_chunk_mb | - | no setting: XLA transfers
+torch.tpu.ops:
+    all_gather_dim reduce_scatter_dim optimization_barrier ragged_dot ragged_dot_weight_grad max_pool1d
+        max_pool1d_backward max_pool2d max_pool2d_backward max_pool3d max_pool3d_backward | .ops
+    sparse_dense_matmul sparse_dense_matmul_activation_unstack sparse_dense_matmul_grad_with_adagrad
+        sparse_dense_matmul_grad_with_adam sparse_dense_matmul_grad_with_sgd sparse_dense_matmul_gradient_stack
+        sparse_gather sparse_gather_backward sparse_iota sparse_map_row | - | torch.nn.functional.embedding_bag: JAX
+        has no operations of SparseCore
+    align_jagged_to_multiple strip_jagged_padding | - | torch.nested with layout=torch.jagged
+    splash_sdpa | - | torch.nn.functional.scaled_dot_product_attention
+    ragged_all_to_all | - | torch.distributed.all_to_all_single
+    send recv | - | torch.distributed.send and recv
+torch.tpu.optimizers: AdamW Muon Optimizer Sgd SingleTraceTrainer | - | tenax.jit of the step, with torch.optim
+torch.tpu.pallas:
+    jax_op | .pallas
+    get_pallas_mesh get_default_pallas_mesh | - | jax.make_mesh
+torch.tpu.profiler: TpuProfilerConfig | - | torch.profiler or tenax.profiler
+api: tpu_device | .settings
+_internal.compile:
+    TpuBackend | .settings
+    clear_cache | - | a new process
+    async_compile | - | TENAX_SYNC_COMPILE
+_internal.compiler_options: custom_compiler_options | - | torch.compile(f, backend="tpu", options={"compiler_options":
+        {...}})
+_internal.distributed.spmd_util: spmd_safe | .ops
+_internal.dynamism: mark_dynamic | .settings
+_internal.execution_mode:
+    EagerMode set_eager_mode | .execution
+    eager_mode | - | torch.tpu.eager_mode
+_internal.ops.collectives: all_gather_dim reduce_scatter_dim | .ops
+_internal.ops.ops: all_gather_dim reduce_scatter_dim optimization_barrier ragged_dot ragged_dot_weight_grad max_pool1d
+        max_pool1d_backward max_pool2d max_pool2d_backward max_pool3d max_pool3d_backward | .ops
+_internal.pallas:
+    jax_op | .pallas
+    get_pallas_mesh get_default_pallas_mesh | - | jax.make_mesh
+    custom_jax_kernel | - | torch.tpu.pallas.jax_op
+_internal.pallas.pallas: jax_op | .pallas
+_internal.precision: Precision precision | .settings
+_internal.sync: synchronize | .settings
+_internal.sync.sync: synchronize | .settings
+_internal.utils.hardware: get_tpu_device_name get_tpu_device_count | .settings
+"""
+ROWS = list(rows("torch_tpu", _NAMES))
+_MODULES = Modules(__name__, "torch_tpu", "TorchTPU", ROWS)
 _METADATA = {"entry_points.txt": "[torch_dynamo_backends]\ntpu = tenax.compile.backend:backend\n"}
 
 
 def __getattr__(name: str) -> Any:
-    return _library.get(__name__, name)
+    return _MODULES.get(__name__, name)
 
 
 def install() -> None:
     """Add TorchTPU's names to `torch.tpu`, and make `import torch_tpu` mean this package."""
     if LibraryFinder("torch_tpu", sys.modules[__name__], VERSION, _METADATA).install():
-        sys.meta_path += [_names, _library]
+        sys.meta_path.append(_MODULES)
         module: Any = torch.tpu  # type: ignore[attr-defined]
         module.__path__ = []
         module.__class__ = _with_names(type(module))
@@ -123,10 +95,10 @@ def _with_names(base: Any) -> type[ModuleType]:
             try:
                 return super().__getattr__(name)
             except AttributeError:
-                return _names.get("torch.tpu", name)
+                return _MODULES.get("torch.tpu", name)
 
         def __dir__(self) -> list[str]:
-            return sorted({*super().__dir__(), *" ".join(TPU["torch.tpu"].values()).split(), "eager_mode"})
+            return sorted({*super().__dir__(), *" ".join(_MODULES.table["torch.tpu"].values()).split(), "eager_mode"})
 
         @property
         def eager_mode(self) -> Any:

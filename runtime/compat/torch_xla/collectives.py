@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
-from ..._torch.frames import assume_constant
+from ..._torch.frames import assume_constant, inlined
 from ..._torch.graph_collectives import all_reduced, break_graph
 from . import process, replicas
 from .replicas import Groups, Replicas
 from .transfers import on_cpu
 
+inlined.add(__file__)
 Tensor = torch.Tensor
 
 REDUCE_SUM, REDUCE_MUL, REDUCE_AND, REDUCE_OR, REDUCE_MIN, REDUCE_MAX = "sum", "mul", "and", "or", "min", "max"
@@ -99,9 +100,6 @@ def all_reduce(
     return None
 
 
-all_reduce_bucketized = all_reduce
-
-
 def all_gather(
     value: Any,
     dim: int = 0,
@@ -148,33 +146,6 @@ def reduce_scatter(
     part = current().scattered(reduce_type, input.movedim(scatter_dim, 0), groups).movedim(0, scatter_dim)
     result = _scaled(part.contiguous(), scale)
     return result if output is None else _written(output, result)
-
-
-def reduce_scatter_bucketized(
-    reduce_type: str,
-    input_list: Sequence[Tensor],
-    scale: float,
-    scatter_dim: int,
-    shard_count: int,
-    groups: Groups = None,
-    output: Any = None,
-    pin_layout: bool = False,
-    bucket_cap_mb: int = 160,
-) -> Any:
-    """`reduce_scatter` of a list of tensors."""
-    return reduce_scatter(reduce_type, input_list, scale, scatter_dim, shard_count, groups, output)
-
-
-def all_gather_bucketized(
-    input_list: Sequence[Tensor],
-    dim: int = 0,
-    groups: Groups = None,
-    output: Any = None,
-    pin_layout: bool = False,
-    bucket_cap_mb: int = 160,
-) -> Any:
-    """`all_gather` of a list of tensors."""
-    return all_gather(input_list, dim, groups, output)
 
 
 def all_to_all(
@@ -285,13 +256,3 @@ def reduce_gradients(optimizer: torch.optim.Optimizer, groups: Groups = None, pi
     members = len(current().members(groups))
     if members > 1:
         all_reduce(REDUCE_SUM, fetch_gradients(optimizer), 1.0 / members, groups)
-
-
-bucketized_reduce_gradients = reduce_gradients
-
-
-def all_reduce_bucketized_gradients(
-    gradients: Sequence[Tensor], scale: float, groups: Groups, pin_layout: bool, bucket_cap_mb: int = 0
-) -> None:
-    """Overwrite gradients with their sums over the replicas, times a factor; in one program, whatever the size."""
-    all_reduce(REDUCE_SUM, gradients, scale, groups)

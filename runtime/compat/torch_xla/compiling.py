@@ -1,19 +1,28 @@
-"""`torch_xla.compile`: a function is compiled by `tenax.jit`; a block is recorded as one program."""
+"""Compiled functions: those of `torch_xla.compile` by `tenax.jit`, and the graphs of torch's backend "openxla".
+
+A block is recorded as one program.
+"""
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from torch import fx
+
 from ..._jit.explain import explain
 from ..._jit.jitted import jit
+from ..._lazy import programs
 from ..._lazy.mode import lazy, own_tape
 from ..._lazy.programs import Runs, TapeProgram
+from ...compile.graph import CompiledGraph
+from ...compile.graph_program import BackendOptions
 from ..statistics import executed
-from .steps import end_step
+from .steps import mark_step
 
 
 def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., Any]:
@@ -26,7 +35,7 @@ def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., A
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        end_step()
+        mark_step()
         with executed():
             result = step(*args, **kwargs)
         if limit is not None and (made := len(explain(step).programs)) > limit:
@@ -34,7 +43,7 @@ def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., A
                 f"torch_xla.compile: {getattr(function, '__name__', function)} has {made} different graphs; expected "
                 f"{limit} at most. tenax.explain names what differed"
             )
-        end_step()
+        mark_step()
         return result
 
     return call
@@ -51,7 +60,7 @@ def recorded_block(full_graph: bool, limit: int | None, name: str) -> Iterator[N
         RuntimeError: the block read a value, with `full_graph`; or the blocks of that name exceeded the limit of
             programs.
     """
-    end_step()
+    mark_step()
     history = own_tape().history
     before = {program: runs.count for program, runs in history.programs.items()}
 
@@ -70,4 +79,51 @@ def recorded_block(full_graph: bool, limit: int | None, name: str) -> Iterator[N
             f"torch_xla.compile: the blocks named {name!r} are {len(made)} different graphs; expected {limit} at most. "
             "tenax.explain(tenax.lazy) says what differed"
         )
-    end_step()
+    mark_step()
+
+
+def compile(  # noqa: A001 (the name of PyTorch/XLA)
+    f: Callable[..., Any] | None = None,
+    full_graph: bool = False,
+    name: str | None = None,
+    num_different_graphs_allowed: int | None = None,
+    max_different_graphs: int | None = None,
+) -> Any:
+    """Compile a function or a block to programs of its own, which begin and end with `sync()`.
+
+    Args:
+        f: a function, which is compiled by `tenax.jit` to one program per signature; None returns a context manager,
+            whose block is recorded as in `tenax.lazy`.
+        full_graph: raise if the block needs more than one program. A function is always one.
+        name: the name of the block; blocks of the same name are counted together.
+        num_different_graphs_allowed: the maximum number of programs of the function or the blocks.
+        max_different_graphs: the same.
+
+    Raises:
+        RuntimeError: the function or the block needed more programs than allowed.
+    """
+    limit = max_different_graphs if num_different_graphs_allowed is None else num_different_graphs_allowed
+    if f is not None:
+        return compiled(f, limit)
+    return recorded_block(full_graph, limit, name or "")
+
+
+skip_input_data_check = outside_on_cpu = False  # no effect: calls check their inputs in JAX
+graphs: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
+
+
+def extract_compiled_graph(module: fx.GraphModule, args: Sequence[Any]) -> Callable[..., Any]:
+    """A compiled function for a graph of aten operators."""
+    graph = CompiledGraph(module, "openxla", BackendOptions())
+    graphs.add(graph)
+
+    def run(*call_args: Any) -> Any:
+        with executed():
+            return graph([*call_args])
+
+    return run
+
+
+def get_num_cached_compilation_graph() -> int:
+    """The number of programs in memory, of lazy mode and of `torch.compile(backend="openxla")`."""
+    return programs.count() + len(graphs)

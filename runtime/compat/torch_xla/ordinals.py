@@ -15,13 +15,15 @@ import jax
 import torch
 
 from ..._jax import backends_are_initialized
-from ..._torch.frames import assume_constant
+from ..._torch.frames import assume_constant, inlined
 from ..._torch.graph_collectives import break_graph
 from ...storage.ordinals import NAME
 from ...storage.ordinals import device_count as devices_of_process
 from . import process, replicas
-from .devices import named_device, platform
-from .spmd_mode import mode
+from .hardware import named_device, platform
+from .settings import mode
+
+inlined.add(__file__)
 
 
 def _addressable() -> int:
@@ -39,21 +41,23 @@ def _platform() -> str:
     return name
 
 
+def _host() -> int:
+    return int(os.environ.get("GROUP_RANK", "0")) if process.launched() else jax.process_index() // _local_processes()
+
+
 _READ: dict[str, Callable[[], Any]] = {
     "world_size": lambda: int(replicas.place().size),
-    "rank": lambda: int(replicas.place().rank),
-    "local_rank": lambda: int(replicas.place().local_rank),
-    "addressable": _addressable,
-    "of_host": lambda: _addressable() * _local_processes(),
-    "everywhere": lambda: int(replicas.place().size) if replicas.place().size > 1 else jax.device_count(),
+    "global_ordinal": lambda: int(replicas.place().rank),
+    "local_ordinal": lambda: int(replicas.place().local_rank),
+    "addressable_device_count": _addressable,
+    "local_device_count": lambda: _addressable() * _local_processes(),
+    "global_device_count": lambda: int(replicas.place().size) if replicas.place().size > 1 else jax.device_count(),
     "device_type": _platform,
-    "processes": jax.process_count,
-    "process": jax.process_index,
-    "local_processes": _local_processes,
+    "process_count": jax.process_count,
+    "process_index": jax.process_index,
+    "local_process_count": _local_processes,
     "device_count": devices_of_process,
-    "host": lambda: (
-        int(os.environ.get("GROUP_RANK", "0")) if process.launched() else jax.process_index() // _local_processes()
-    ),
+    "host_index": _host,
 }
 
 
@@ -73,11 +77,30 @@ def _require_one_place(name: str) -> None:
         )
 
 
-def _read(name: str) -> Any:
-    if not torch.compiler.is_dynamo_compiling():
+def _reading(name: str, doc: str) -> Callable[..., Any]:
+    """A function of this replica's place. Its argument, a default value in PyTorch/XLA, is not needed."""
+
+    def read(defval: int = 0) -> Any:
+        if torch.compiler.is_dynamo_compiling():
+            _require_one_place(name)
         return _constant(name, process.groups)
-    _require_one_place(name)
-    return _constant(name, process.groups)
+
+    read.__name__, read.__doc__ = name, doc
+    return read
+
+
+world_size = _reading("world_size", "The number of replicas.")
+global_ordinal = _reading("global_ordinal", "The ordinal of this replica among all, from 0.")
+local_ordinal = _reading("local_ordinal", "The ordinal of this replica among those of this host, from 0.")
+device_count = _reading("device_count", "The number of devices of this process.")
+addressable_device_count = _reading("addressable_device_count", "The number of devices of this process, or replica.")
+local_device_count = _reading("local_device_count", "The number of devices of the processes on this host.")
+global_device_count = _reading("global_device_count", "The number of devices of the program.")
+process_count = _reading("process_count", "The number of processes of the program.")
+process_index = _reading("process_index", "The index of this process.")
+local_process_count = _reading("local_process_count", "The number of processes of the program on this host.")
+host_index = _reading("host_index", "The index of this host.")
+device_type = _reading("device_type", "'CPU', 'GPU' or 'TPU'; JAX is not started if `PJRT_DEVICE` says which.")
 
 
 def _device(n: int, devkind: str | None) -> torch.device:
@@ -116,83 +139,14 @@ def devices() -> list[torch.device]:
     return [xla_device(i) for i in range(device_count())]
 
 
-def device_count() -> int:
-    """The number of devices of this process."""
-    return _read("device_count")
-
-
 def is_xla_tensor(tensor: torch.Tensor) -> bool:
     """Whether a tensor is on the device."""
     return tensor.device.type == NAME
 
 
-def xrt_world_size(defval: int = 1) -> int:
-    """The number of replicas."""
-    return _read("world_size")
-
-
-def get_ordinal(defval: int = 0) -> int:
-    """The ordinal of this replica among all, from 0."""
-    return _read("rank")
-
-
-def get_local_ordinal(defval: int = 0) -> int:
-    """The ordinal of this replica among those of this host, from 0."""
-    return _read("local_rank")
-
-
 def is_master_ordinal(local: bool = True) -> bool:
     """Whether this replica is the first of its host, or of all with `local=False`."""
-    return (get_local_ordinal() if local else get_ordinal()) == 0
-
-
-world_size = xrt_world_size
-global_ordinal = get_ordinal
-local_ordinal = get_local_ordinal
-
-
-def addressable_device_count() -> int:
-    """The number of devices of this process."""
-    return _read("addressable")
-
-
-def local_device_count() -> int:
-    """The number of devices of the processes on this host."""
-    return _read("of_host")
-
-
-def global_device_count() -> int:
-    """The number of devices of the program."""
-    return _read("everywhere")
-
-
-addressable_runtime_device_count = addressable_device_count
-global_runtime_device_count = global_device_count
-
-
-def process_count() -> int:
-    """The number of processes of the program."""
-    return _read("processes")
-
-
-def process_index() -> int:
-    """The index of this process."""
-    return _read("process")
-
-
-def local_process_count() -> int:
-    """The number of processes of the program on this host."""
-    return _read("local_processes")
-
-
-def host_index() -> int:
-    """The index of this host."""
-    return _read("host")
-
-
-def device_type() -> str:
-    """'CPU', 'GPU' or 'TPU'. JAX is not started if `PJRT_DEVICE` says which, so that this may precede `xmp.spawn`."""
-    return _read("device_type")
+    return (local_ordinal() if local else global_ordinal()) == 0
 
 
 def is_spmd() -> bool:

@@ -188,5 +188,6 @@ def register_backend() -> None:
     program makes replaces the one of earlier collectives of `xla_model`."""
     if dist.is_available():
         dist.Backend.register_backend("xla", _create_group, extended_api=True, devices=[NAME])
-        dist.register_rendezvous_handler("xla", rendezvous)
+        for scheme in ("xla", "pjrt"):  # the second is its older name
+            dist.register_rendezvous_handler(scheme, rendezvous)
         patches.wrap("torch.distributed.init_process_group", _replacing)

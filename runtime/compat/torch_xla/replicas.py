@@ -223,14 +223,13 @@ class ProcessReplicas(Replicas):
         if ordinals and len(ordinals) < self.size:
             found: list[Any] = [None] * len(ordinals)
             self.dist.all_gather_object(found, value, group=self._part(ordinals))
-            by_ordinal = dict(zip(sorted(ordinals), found, strict=True))
-            return [by_ordinal[i] for i in ordinals]
+            return [found[sorted(ordinals).index(i)] for i in ordinals]
         mine = torch.frombuffer(bytearray(pickle.dumps(value)), dtype=torch.uint8)
-        sizes = self.gathered(torch.tensor([mine.numel()], device=NAME))
-        longest = max(int(n) for n in sizes)
-        padded = torch.nn.functional.pad(mine, (0, longest - mine.numel())).to(NAME)
-        parts = self.gathered(padded)
-        return [pickle.loads(x.cpu().numpy()[: int(n)].tobytes()) for x, n in zip(parts, sizes, strict=True)]
+        sizes = self.gathered(torch.tensor([mine.numel()], device=NAME))  # whose errors name the rank that is missing
+        padded = torch.nn.functional.pad(mine, (0, max(map(int, sizes)) - mine.numel())).to(NAME)
+        return [
+            pickle.loads(x.cpu().numpy()[: int(n)].tobytes()) for x, n in zip(self.gathered(padded), sizes, strict=True)
+        ]
 
     def gathered(self, tensor: Tensor, groups: Groups = None) -> list[Tensor]:
         tensor = tensor.detach().contiguous()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from .alias import install
+from . import install
 
 
 def run(args: Sequence[str]) -> None:

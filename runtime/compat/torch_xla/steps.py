@@ -1,4 +1,4 @@
-"""The step barrier, run by `xm.mark_step`, `torch_xla.sync` and the loaders at the end of a step.
+"""The step, and its barrier, run by `xm.mark_step`, `torch_xla.sync` and the loaders at the end of a step.
 
 In lazy mode (`tenax.lazy`, `TENAX_LAZY=1`) it runs the recorded operations, which eager mode has already run.
 """
@@ -8,13 +8,18 @@ from __future__ import annotations
 import atexit
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from ..._lazy.mode import sync
+import torch
+
+from ..._lazy.mode import record_everywhere, record_nowhere, sync
 from ...device.torch_jax import synchronize
+from ...storage.recording import recording
 from ..statistics import count, timed
-from .reduced_precision import refuse_variables
+from .collectives import reduce_gradients
+from .settings import mode, refuse_variables
 
 Closure = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -30,11 +35,12 @@ class _Pending(threading.local):
 _pending = _Pending()
 
 
-def end_step(wait: bool = False) -> None:
+def mark_step(wait: bool = False, reset_scope: bool = True) -> None:
     """End the step: run the recorded operations, then the step closures in the order in which they were added.
 
     Args:
         wait: wait until the device has finished.
+        reset_scope: not needed.
 
     Raises:
         Exception: the exception of a closure, after which no further closures run.
@@ -97,3 +103,80 @@ class _Background:
 
 
 _background = _Background()
+
+
+@contextmanager
+def step() -> Iterator[None]:
+    """A context manager for one step, which begins and ends with `mark_step()`."""
+    mark_step()
+    try:
+        yield
+    finally:
+        mark_step()
+
+
+def optimizer_step(
+    optimizer: torch.optim.Optimizer,
+    barrier: bool = False,
+    optimizer_args: Mapping[str, Any] | None = None,
+    groups: Any = None,
+    pin_layout: bool = True,
+) -> Any:
+    """Average the gradients over the replicas, and step.
+
+    Args:
+        optimizer: an optimizer whose parameters are on the device.
+        barrier: end the step with `mark_step`; loaders of `parallel_loader` do so themselves.
+        optimizer_args: keyword arguments of `optimizer.step`.
+        groups: lists of ordinals among which gradients are averaged.
+
+    Returns:
+        The result of `optimizer.step`.
+    """
+    reduce_gradients(optimizer, groups)
+    loss = optimizer.step(**(optimizer_args or {}))
+    if barrier:
+        mark_step()
+    return loss
+
+
+def unlazy(tensors: Sequence[torch.Tensor]) -> None:
+    """Run the recorded operations, so that the tensors have their values."""
+    sync()
+
+
+def set_replication(device: torch.device | str, devices: Sequence[torch.device | str]) -> None:
+    """Do nothing: a process has one replica, on `device`, or with `xr.use_spmd()` on all of its devices.
+
+    Raises:
+        NotImplementedError: `devices` has several replicas.
+    """
+    if len(devices) > 1 and not mode.spmd:
+        raise NotImplementedError(
+            f"xm.set_replication: {len(devices)} devices; expected one in each process of torchrun"
+        )
+
+
+def optimization_barrier_(tensors: Sequence[torch.Tensor]) -> None:
+    """Do nothing: XLA may fuse and move operations as in the rest of the program."""
+
+
+def eager_mode(enable: bool) -> None:
+    """Run operations when they are called, or record them until the end of the step."""
+    (record_nowhere if enable else record_everywhere)()
+
+
+def is_eager_mode() -> bool:
+    """Whether operations run when they are called, and are not recorded by `install()`, `tenax xla` or `tenax.lazy`."""
+    return recording.tape is None or recording.tape.ahead
+
+
+@contextmanager
+def eager_mode_context(enable: bool) -> Iterator[None]:
+    """A context manager that sets `eager_mode(enable)` and restores the mode."""
+    before = is_eager_mode()
+    eager_mode(enable)
+    try:
+        yield
+    finally:
+        eager_mode(before)

@@ -1,39 +1,17 @@
-"""PyTorch/XLA's names, with their status and equivalent in tenax: `tenax xla --names` prints them.
-
-A row is (names, status, tenax), under the module of the names. Status is "runs", "runs, differently: why" or "not".
-"""
+"""PyTorch/XLA's names, with their status and equivalent in tenax: `tenax xla --names` prints them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from .more_names import MORE_NAMES
+from ..alias import NOT as NOT
+from ..alias import Modules, Row, rows
 from .names import NAMES
-from .names import NOT as NOT
-from .names import RUNS as RUNS
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Names of one module with the same status and equivalent."""
-
-    module: str  # a module of torch_xla
-    names: tuple[str, ...]
-    status: str  # RUNS, "runs, differently: ..." or NOT
-    tenax: str  # the spelling without PyTorch/XLA's names
-
-    @property
-    def paths(self) -> list[str]:
-        """The names with their module."""
-        return [f"{self.module}.{name}" for name in self.names]
-
-
-ROWS = [
-    Row(module, tuple(names.split()), status, tenax)
-    for module, rows in (NAMES | MORE_NAMES).items()
-    for names, status, tenax in rows
-]
+PUBLIC = "torch_xla"
+VERSION = "2.9.0"  # the PyTorch/XLA release with these names
+ROWS = list(rows(PUBLIC, NAMES))
+MODULES = Modules(__package__, PUBLIC, "PyTorch/XLA", ROWS)
 
 
 def answers() -> Iterator[tuple[str, Row]]:

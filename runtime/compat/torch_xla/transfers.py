@@ -1,4 +1,4 @@
-"""Moving trees of tensors to a device and back, and `xm.save`."""
+"""Moving trees of tensors to a device and back, to files, and to other libraries."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
+from torch.utils.dlpack import DLDeviceType
 
-from ..._torch import pytree
+from ..._lazy.mode import sync
+from ..._torch import NAME, pytree
 from ...data import place
 from ...sharding.placing import shard
 from .device_type import jax_device
 from .replicas import current
-from .utils.utils import DataWrapper
 
 
 def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
@@ -27,7 +28,6 @@ def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
     that hold tensors are copied; all other values, including modules and optimizers, are leaves.
     """
     done: dict[int, Any] = {}
-    alive: list[Any] = []  # the parts of a DataWrapper may be new objects, whose ids must not be reused
 
     def visit(x: Any) -> Any:
         if id(x) in done:
@@ -37,7 +37,6 @@ def mapped(tree: Any, fn: Callable[[torch.Tensor], Any]) -> Any:
             result = fn(x)
         else:
             parts, rebuilt = _taken_apart(x)
-            alive.append(parts)
             visited = [visit(part) for part in parts]
             changed = any(new is not old for new, old in zip(visited, parts, strict=True))
             result = rebuilt(visited) if changed else x
@@ -52,8 +51,6 @@ _LEAVES = (type, FunctionType, MethodType, ModuleType, nn.Module, torch.optim.Op
 
 def _taken_apart(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """The parts of a tree that may hold tensors, and a function that makes a tree of other parts."""
-    if isinstance(x, DataWrapper):
-        return list(x.get_tensors()), x.from_tensors
     if isinstance(x, PackedSequence):
         return [x.data], lambda parts: _packed(parts[0], x)
     parts, structure = pytree.tree_flatten(x, is_leaf=lambda y: y is not x)
@@ -130,3 +127,46 @@ def save(data: Any, file_or_path: Any, master_only: bool = True, global_master: 
     replicas = current()
     if not master_only or (replicas.rank if global_master else replicas.local_rank) == 0:
         torch.save(on_cpu(data), file_or_path)
+
+
+def save_file(data: Any, path: Any, master_only: bool = True, global_master: bool = False) -> None:
+    """`save`, with the arguments of `torch_xla.utils.serialization`."""
+    save(data, path, master_only, global_master)
+
+
+def load(path: str) -> Any:
+    """Load a file of `save`, with its tensors on the CPU."""
+    return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def send_cpu_data_to_device(datas: Any, device: Any, input_sharding: Any = None) -> list[Any]:
+    """Move a list of trees of tensors, or a single tensor, to a device, or shard them by `input_sharding`."""
+    datas = [datas] if isinstance(datas, torch.Tensor) else datas
+    return [moved(data, device, input_sharding) for data in datas]
+
+
+def _maybe_convert_to_cpu(data: Any, convert: bool = True) -> Any:
+    """A tree with its tensors copied to the CPU, or with `convert=False` the tree itself; examples call it."""
+    sync()
+    return on_cpu(data) if convert else data
+
+
+def to_dlpack(xla_tensor: torch.Tensor) -> Any:
+    """A capsule of a tensor, which shares its memory where JAX allows."""
+    return xla_tensor.detach().__dlpack__()
+
+
+def from_dlpack(ext_tensor: Any) -> torch.Tensor:
+    """A copy, on the device, of a tensor of another library or a capsule of one.
+
+    Raises:
+        ValueError: the tensor is not on the CPU.
+    """
+    if hasattr(ext_tensor, "__dlpack_device__"):
+        kind, _ = ext_tensor.__dlpack_device__()
+        if kind != DLDeviceType.kDLCPU:
+            raise ValueError(
+                f"from_dlpack: a tensor on device {kind} of DLPack; PyTorch/XLA DLPack implementation currently only "
+                "supports CPU. Expected tenax.interop.j2t(jax.dlpack.from_dlpack(tensor))"
+            )
+    return torch.utils.dlpack.from_dlpack(ext_tensor).to(NAME, copy=True)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import jax
@@ -21,19 +22,14 @@ from torch import nn
 from ..._torch import NAME
 from ...interop.functional_module import FunctionalModule
 from ...trace.transfer import to_jax
-from ..alias import LibraryFinder
+from ..alias import LibraryFinder, Modules, rows
 from . import amp as amp
 from . import checkpoint as checkpoint
 from . import config as config
 from . import export as export
-from . import flax as flax
 from . import interop as interop
-from . import ops as ops
 from . import tensor as tensor
 from . import train as train
-from . import types as types
-from . import util as util
-from . import view as view
 from .checkpoint import load_checkpoint as load_checkpoint
 from .checkpoint import save_checkpoint as save_checkpoint
 from .interop import JittableModule
@@ -64,6 +60,22 @@ __all__ = [
 
 
 __version__ = VERSION = "0.0.14"  # the release of torchax whose names these are
+_NAMES = """
+flax: FlaxNNModule | .interop
+ops.jaten: op _aten_convolution _aten_conv2d | .registration
+ops.jlibrary: register_jax_composite register_torch_composite | .registration
+ops.jtorch: register_function | .registration
+ops.mappings: TORCH_DTYPE_TO_JAX JAX_DTYPE_TO_TORCH t2j j2t t2j_dtype j2t_dtype | .mappings
+ops.op_base: register_function | .registration
+ops.ops_registry: all_aten_ops all_torch_functions:all_aten_ops all_aten_jax_ops:all_aten_ops Operator
+        register_torch_dispatch_op register_torch_function_op:register_torch_dispatch_op | .registration
+types: TorchCallable TorchValue JaxCallable JaxValue | .conversion
+util: partition merge | - | list comprehensions
+view: View | .tensor
+"""
+_MODULES = Modules(__name__, "torchax", "torchax", rows("torchax", _NAMES))
+sys.meta_path.append(_MODULES)
+__getattr__ = partial(_MODULES.get, __name__)
 device_module = getattr(torch, NAME)
 
 

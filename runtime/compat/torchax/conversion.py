@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -14,6 +14,7 @@ import torch
 
 from ..._torch import NAME
 from ..._torch.autograd import in_forward_mode
+from ..._torch.frames import inlined
 from ..._torch.functorch import are_transforms_active
 from ...dispatch.opaque_composite import is_traced, tensors, wants_gradient
 from ...float32_products import float32_products
@@ -22,6 +23,7 @@ from ...interop.convert import j2t, t2j
 from ...interop.remat import without_constants
 from ...trace.transfer import from_jax, read
 
+inlined.add(__file__)
 _WIDE = (torch.float64, torch.complex128)
 
 
@@ -165,3 +167,9 @@ def call_torch(torch_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 def j2t_autograd(fn: Callable[..., Any], call_jax: Callable[..., Any] = calls.call_jax) -> Callable[..., Any]:
     """Convert a JAX function to a function of tensors whose gradient JAX computes."""
     return functools.wraps(fn)(functools.partial(call_jax, fn))
+
+
+TorchCallable: TypeAlias = Callable[..., Any]
+TorchValue: TypeAlias = torch.Tensor | torch.dtype | TorchCallable | Any
+JaxCallable: TypeAlias = Callable[..., Any]
+JaxValue: TypeAlias = jax.Array | np.dtype | JaxCallable | Any

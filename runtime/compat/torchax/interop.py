@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -16,6 +16,7 @@ from ...functional.keys import refuse_draw
 from ...interop.convert import t2j
 from ...interop.functional_module import FunctionalModule, FunctionsByMode
 from ...interop.module_tensors import ties_of, unchanged, with_tensors
+from ...interop.modules import JaxModule, from_flax
 from ...interop.remat import TransformedModule, checkpoint, transformed_module
 from ...sharding.current import automatic
 from ...storage.random import next_key
@@ -319,3 +320,12 @@ def set_all_buffers(
             for slot in own[name]:
                 is_parameter = isinstance(tensor, nn.Parameter)
                 slot.holder[slot.key] = nn.Parameter(value, tensor.requires_grad) if is_parameter else value
+
+
+def FlaxNNModule(  # noqa: N802 (torchax's name)
+    env: Any, flax_module: Any, sample_args: Sequence[Any], sample_kwargs: dict[str, Any] | None = None
+) -> JaxModule:
+    """Apply `from_flax` to `flax_module.init(env.prng_key, ...)`; the next module is initialized with another key."""
+    variables = flax_module.init(env.prng_key, *jax_view(tuple(sample_args)), **jax_view(sample_kwargs or {}))
+    env.get_and_rotate_prng_key()
+    return from_flax(flax_module, variables)

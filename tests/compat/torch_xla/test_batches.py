@@ -16,7 +16,6 @@ from transformers import BatchEncoding
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.distributed.parallel_loader as pl
 import tenax.compat.torch_xla.distributed.spmd as xs
-import tenax.compat.torch_xla.utils.utils as xu
 
 device = xm.xla_device()
 
@@ -48,19 +47,6 @@ Point = collections.namedtuple("Point", ["x"])
 
 class Pair(Point):
     """A subclass of a named tuple."""
-
-
-class Wrapped(xu.DataWrapper):
-    """A batch that names its tensors."""
-
-    def __init__(self, x: torch.Tensor) -> None:
-        self.x = x
-
-    def get_tensors(self) -> list[torch.Tensor]:
-        return [self.x]
-
-    def from_tensors(self, tensors: Any) -> Any:
-        return Wrapped(tensors[0] + 1)
 
 
 def labelled(x: torch.Tensor) -> Items:
@@ -97,8 +83,6 @@ def test_objects_keep_what_is_no_tensor() -> None:
     ((moved, same, words),) = xm.send_cpu_data_to_device([(item, layer, ["a", {"b"}])], device)
     assert moved.name == "item" and item.x.device.type == "cpu" and moved.itself is item
     assert same is layer and layer.weight.device.type == "cpu" and words == ["a", {"b"}]
-    (wrapped,) = xm.send_cpu_data_to_device([Wrapped(torch.ones(2))], device)
-    assert wrapped.x.tolist() == [2, 2]
     (one,) = xm.send_cpu_data_to_device(torch.ones(3, 2), device)
     assert one.shape == (3, 2)
 

@@ -13,7 +13,6 @@ import tenax
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla._internal.pjrt as pjrt
 import tenax.compat.torch_xla._internal.tpu as tpu
-import tenax.compat.torch_xla.core.functions as xf
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.utils.utils as xu
@@ -102,19 +101,16 @@ def test_the_topology_of_tpus_is_read_from_variables(monkeypatch: pytest.MonkeyP
         assert tpu.num_available_chips() == tpu.num_available_devices() == tpu.num_local_processes() == 0
         with pytest.raises(EnvironmentError, match="Failed to get TPU metadata"):
             tpu.version()
-    assert tpu.get_worker_ips() == ["localhost"] and tpu.discover_master_worker_ip() == "localhost"
+    assert tpu.get_worker_ips() == ["localhost"] and torch_xla.tpu is tpu
     assert tpu.process_bounds_size() is None and tpu.task_id() is None
     monkeypatch.setenv("TPU_ACCELERATOR_TYPE", "v5litepod-8")
     monkeypatch.setenv("TPU_PROCESS_BOUNDS", "2,2,1")
     monkeypatch.setenv("TPU_WORKER_HOSTNAMES", "a,b")
-    assert tpu.get_tpu_type() == "v5litepod" and torch_xla.tpu is tpu
-    assert xr.device_type() != "CPU" or (tpu.version(), tpu.num_logical_cores_per_chip()) == (5, 1)
+    assert tpu.get_tpu_env()["ACCELERATOR_TYPE"] == "v5litepod-8"
+    assert xr.device_type() != "CPU" or tpu.version() == 5
     assert tpu.process_bounds_size() == 4 and tpu.num_tpu_workers() == 2
-    assert tpu.MeshShape.from_string("2,2,1") * tpu.MeshShape(1, 2, 3) == (2, 4, 3)
     with pytest.raises(EnvironmentError, match="TPU_WORKER_ID is not set"):
         tpu.worker_id()
-    with pytest.raises(ValueError, match="expected three numbers"):
-        tpu.MeshShape.from_string("2,2")
     monkeypatch.setenv("TPU_ACCELERATOR_TYPE", "unknown")
     if xr.device_type() == "CPU":
         with pytest.raises(EnvironmentError, match="Failed to parse TPU version"):
@@ -148,12 +144,6 @@ def test_processes_are_started_by_a_launcher() -> None:
         pjrt.initialize_multiprocess(0, 2)
 
 
-def test_a_sum_over_one_replica_has_a_gradient() -> None:
-    y = torch.randn(4, 6, device=device).requires_grad_()
-    xf.AllReduceSumLayer.apply(y).square().sum().backward()
-    close(y.grad, 2 * y.detach())
-
-
 def test_utilities_of_scripts() -> None:
     assert jax_workarounds.maybe_get_jax() is sys.modules["jax"]
     with pytest.raises(NotImplementedError, match=r"utils\.TimedScope: tenax lacks this name of PyTorch/XLA; expected"):
@@ -161,11 +151,6 @@ def test_utilities_of_scripts() -> None:
 
 
 def test_products_of_the_extension_module() -> None:
-    x, y = torch.randint(-9, 9, (2, 3, 4), dtype=torch.int8), torch.randint(-9, 9, (2, 5, 4), dtype=torch.int8)
-    found = extension._xla_dot_general(
-        x.to(device), y.to(device), (([-1], [-1]), ([0], [0])), preferred_element_type=torch.int32
-    )
-    close(found.cpu(), torch.einsum("bij,bkj->bik", x.int(), y.int()))
     before = extension._xla_get_mat_mul_precision()
     extension._xla_set_mat_mul_precision(before)
     with tenax.lazy():

@@ -15,7 +15,8 @@ import tenax.compat.torch_xla as torch_xla
 from tenax.compat.torch_xla.debug import metrics
 from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention
 from tenax.compat.torch_xla.experimental.fori_loop import fori_loop, while_loop
-from tenax.compat.torch_xla.experimental.scan import scan, scan_layers
+from tenax.compat.torch_xla.experimental.scan import scan
+from tenax.compat.torch_xla.experimental.scan_layers import scan_layers
 from tenax.compat.torch_xla.experimental.splash_attention import SplashAttentionConfig, splash_attention
 from tenax.errors import TraceError
 from tests.helpers.agreement import close

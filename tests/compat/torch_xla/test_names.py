@@ -27,7 +27,6 @@ import tenax.compat.torch_xla.core.xla_env_vars as xla_env_vars
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
 import tenax.compat.torch_xla.distributed.spmd as xs
-import tenax.compat.torch_xla.distributed.spmd.debugging as debugging
 import tenax.compat.torch_xla.experimental.scan as scanning
 import tenax.compat.torch_xla.runtime as xr
 import tenax.compat.torch_xla.stablehlo as stablehlo
@@ -46,16 +45,6 @@ device = xm.xla_device()
 
 SIGNATURES: list[tuple[Any, str]] = [
     (xm.all_reduce, "reduce_type, inputs, scale=1.0, groups=None, pin_layout=True"),
-    (xm.all_reduce_bucketized_gradients, "gradients, scale, groups, pin_layout, bucket_cap_mb=0"),
-    (
-        xm.all_gather_bucketized,
-        "input_list, dim=0, groups=None, output=None, pin_layout=False, bucket_cap_mb=160",
-    ),
-    (
-        xm.reduce_scatter_bucketized,
-        "reduce_type, input_list, scale, scatter_dim, shard_count, groups=None, output=None, pin_layout=False, "
-        "bucket_cap_mb=160",
-    ),
     (xm.optimizer_step, "optimizer, barrier=False, optimizer_args=None, groups=None, pin_layout=True"),
     (xm.save, "data, file_or_path, master_only=True, global_master=False"),
     (met.counter_value, "name"),
@@ -77,7 +66,6 @@ SIGNATURES: list[tuple[Any, str]] = [
         "bucket_cap_mb_reduce_scatter=0, use_grad_acc_hook=False, save_master_weights=False, "
         "higher_cc_precision=False, defaults",
     ),
-    (debugging.visualize_sharding, "sharding, use_color=True, scale=1.0, min_width=9, max_width=80"),
 ]
 
 
@@ -109,7 +97,7 @@ def test_gradients_are_reduced_by_hand_as_the_guide_shows() -> None:
     assert xm._fetch_gradients(optimizer) == []
     p.grad = torch.ones_like(p)
     gradients = xm._fetch_gradients(optimizer)
-    xm.all_reduce_bucketized_gradients(gradients, 0.5, None, True, bucket_cap_mb=1)
+    xm.all_reduce("sum", gradients, 0.5)
     close(p.grad.cpu(), torch.full((2,), 0.5))
 
 
@@ -120,13 +108,6 @@ def test_random_numbers_are_put_back() -> None:
     with xm.fork_rng(enabled=False):
         second = torch.rand(3, device=device)
     assert not torch.equal(torch.rand(3, device=device), second)
-
-
-def test_tensors_that_share_memory_are_found() -> None:
-    x = torch.ones(4, device=device)
-    xm.check_view_sharing({"a": [x], "b": x.clone(), "c": x})  # the same tensor twice is no view
-    with pytest.raises(RuntimeError, match=r"Tensor \(torch.float32\[2\]\) is sharing a view with tensor"):
-        xm.check_view_sharing({"a": x, "b": (x[:2],)})
 
 
 def test_the_precision_of_products_has_names_of_jax() -> None:

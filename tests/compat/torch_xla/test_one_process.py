@@ -28,8 +28,8 @@ import tenax.compat.torch_xla.utils.utils as xu
 from tenax.compat.torch_xla.experimental.assume_pure import PureModule
 from tenax.compat.torch_xla.experimental.custom_kernel import flash_attention
 from tenax.compat.torch_xla.experimental.fori_loop import fori_loop, while_loop
-from tenax.compat.torch_xla.experimental.scan import scan, scan_layers
-from tenax.compat.torch_xla.missing import missing_module
+from tenax.compat.torch_xla.experimental.scan import scan
+from tenax.compat.torch_xla.experimental.scan_layers import scan_layers
 from tenax.compat.torch_xla.report import uses
 from tenax.compat.torch_xla.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 from tenax.compat.torch_xla.table import NOT, ROWS, Row, markdown
@@ -409,14 +409,9 @@ def test_a_sample_generator_starts_again() -> None:
     assert [*samples] == [*samples] == ["batch"] * 3
 
 
-def imported(module: str) -> Any:
-    """A module of torch_xla, which may be one without a file, whose names raise."""
-    return missing_module(module) or importlib.import_module(f"tenax.compat.{module}")
-
-
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.module}:{' '.join(row.names)}")
 def test_each_name_of_the_table_exists(row: Row) -> None:
-    module = imported(row.module)
+    module = importlib.import_module(f"tenax.compat.{row.module}")
     assert all(hasattr(module, name) and (name in vars(module) or row.status == NOT) for name in row.names)
 
 
@@ -426,9 +421,9 @@ REFUSED = [path for row in ROWS if row.status == NOT for path in row.paths]
 @pytest.mark.parametrize("path", REFUSED)
 def test_what_cannot_be_had_says_what_is_there_instead(path: str) -> None:
     module, _, name = path.rpartition(".")
-    refused = getattr(imported(module), name)
+    refused = getattr(importlib.import_module(f"tenax.compat.{module}"), name)
     with pytest.raises(NotImplementedError, match="expected"):
-        refused(*[torch.ones(1)] * (name == "from_xla_cuda_to_cuda"))
+        refused()
 
 
 def test_the_printed_table_has_every_name() -> None:
