@@ -1,19 +1,22 @@
-"""Arguments in place of which the traced run gets another tensor.
+"""What the traced run gets in place of tensors that are given to it.
 
-- Of one that was computed outside and requires a gradient, it gets a leaf, so that results are differentiated with
-  respect to it. Attributes and methods that would tell the two apart either behave as on the argument or raise.
-- A part of a larger tensor, such as a minibatch `data[i : i + 32]` of a data set on the device, shares its memory with
-  the rest, so a program for it depends on where it starts. A function that only reads it gets a copy, and one program
-  serves all parts.
+- A tensor that was computed outside and requires a gradient, an argument or state, is a leaf during the run, so that
+  results are differentiated with respect to it, and each call continues the history that it has then. Attributes and
+  methods that would tell the two apart either behave as before or raise.
+- An argument that is a part of a larger tensor, such as a minibatch `data[i : i + 32]` of a data set on the device,
+  shares its memory with the rest, so a program for it depends on where it starts. A function that only reads it gets a
+  copy, and one program serves all parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
 
+from .._torch.tensors import swap_implementations
 from ..aten.traced_gradients import IN_TRACES
 from ..errors import TraceError
 from ..storage.cell import Cell
@@ -36,13 +39,23 @@ _REFUSED = {
 }
 
 
-def without_history(leaf: Any) -> Any:
-    """Return an argument as the traced run gets it: a leaf in place of a tensor with a history."""
-    if is_device_tensor(leaf) and leaf.requires_grad and not leaf.is_leaf:
-        attributes, leaf = vars(leaf), leaf.detach().requires_grad_()
-        vars(leaf).update(attributes)
+def has_history(x: Any) -> bool:
+    """Whether a value is a tensor of the device that was computed from one that requires a gradient."""
+    return is_device_tensor(x) and x.requires_grad and not x.is_leaf
+
+
+@contextmanager
+def cut_off(outside: dict[int, torch.Tensor]) -> Iterator[None]:
+    """Let tensors that were computed outside be leaves for a while."""
+    pairs = [(t, t.detach().requires_grad_()) for t in outside.values()]
+    for tensor, leaf in pairs:
         leaf.register_post_accumulate_grad_hook(_refuse_gradient)
-    return leaf
+        swap_implementations(tensor, leaf)
+    try:
+        yield
+    finally:
+        for tensor, leaf in pairs:
+            swap_implementations(tensor, leaf)
 
 
 def is_part(tensor: torch.Tensor, cell: Cell) -> bool:
@@ -63,15 +76,15 @@ def copy_of(tensor: torch.Tensor, parts: dict[int, torch.Tensor], arguments: lis
 
 
 class TracedFunctions(TracedIndexing):
-    """A function mode for one run of a compiled function; it handles the leaves that replace arguments, and notes of
-    which tensors the function asks for the memory."""
+    """A function mode for one run of a compiled function; it handles the tensors that were computed outside, and notes
+    of which tensors the function asks for the memory."""
 
-    def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
+    def __init__(self, outside: dict[int, torch.Tensor]) -> None:
         super().__init__(IN_TRACES)
         self.asked: set[Cell] = set()  # whose memory the run asked for
         self.own.update(dict.fromkeys(_OF_MEMORY, self.ask))
-        self.leaves = {id(leaf): leaf for leaf in leaves}
-        if self.leaves:
+        self.outside = outside
+        if outside:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf
             self.own[_Tensor.requires_grad_] = self.requires_grad_
             self.own.update({function: self._refusing(what) for function, what in _REFUSED.items()})
@@ -84,39 +97,39 @@ class TracedFunctions(TracedIndexing):
 
     def is_leaf(self, x: torch.Tensor, *_: Any) -> Any:
         """`x.is_leaf`."""
-        return False if id(x) in self.leaves else NotImplemented
+        return False if id(x) in self.outside else NotImplemented
 
     def requires_grad_(self, x: torch.Tensor, requires_grad: bool = True) -> Any:
         """`x.requires_grad_(requires_grad)`."""
-        if id(x) in self.leaves and not requires_grad:
+        if id(x) in self.outside and not requires_grad:
             x.clone().requires_grad_(False)  # raises torch's error
         return NotImplemented
 
     def _refusing(self, what: str) -> Any:
         def refuse(x: torch.Tensor, *_: Any) -> Any:
-            if id(x) not in self.leaves:
+            if id(x) not in self.outside:
                 return NotImplemented
             raise TraceError(
-                f"a compiled function {what} an argument that was computed outside{user_line()}, which differs in "
-                "each call; do it outside, or call the function with argument.detach()"
+                f"a compiled function {what} a tensor that was computed outside{user_line()}, whose history differs in "
+                "each call; do it outside, or detach the tensor"
             )
 
         return refuse
 
 
-def written_argument(error: BaseException) -> TraceError | None:
-    """Translate torch's error about an in-place write to a leaf, which may replace an argument; None for others."""
+def written_outside(error: BaseException) -> TraceError | None:
+    """Translate torch's error about an in-place write to a leaf, which may have a history outside; None for others."""
     if not isinstance(error, RuntimeError) or _WRITTEN_LEAF not in str(error):
         return None
     return TraceError(
         f"an in-place operation within a compiled function{user_line(error)} writes to a tensor that requires a "
-        "gradient: a leaf, or an argument that was computed outside, where later calls could not change its history. "
-        "Write to a clone of it, or call the function with argument.detach()"
+        "gradient: a leaf, or one that was computed outside, where later calls could not change its history. Write to "
+        "a clone of it, or detach it"
     )
 
 
 def _refuse_gradient(leaf: torch.Tensor) -> NoReturn:
     raise TraceError(
-        f"backward() within a compiled function reaches an argument that was computed outside{user_line()}: the "
-        "gradient would end there. Detach the argument, compute it within, or call backward() outside"
+        f"backward() within a compiled function reaches a tensor that was computed outside{user_line()}: the gradient "
+        "would end there. Detach it, compute it within, or call backward() outside"
     )

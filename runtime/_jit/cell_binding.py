@@ -23,6 +23,10 @@ from .traced_step import TracedStep
 from .wrappers import part_at, parts_of, wrapping
 
 
+def _autograd(tensor: torch.Tensor) -> int:
+    return tensor.requires_grad and 1 + tensor.is_leaf
+
+
 @dataclass(frozen=True, slots=True)
 class RebindSlot:
     """A place that may hold another tensor of the same geometry in every call: a gradient, a reassigned attribute."""
@@ -31,7 +35,7 @@ class RebindSlot:
     fetch: Fetch
     aval: Aval
     spec: TensorSpec
-    requires_grad: bool
+    autograd: int  # 0 if the tensor requires no gradient, 2 for a leaf that does, and 1 for others
     whole: bool  # whether the tensor covers all of its cell's array, which is quicker to compare
 
     def cell(self, arguments: Sequence[Any]) -> Cell | None:
@@ -41,7 +45,7 @@ class RebindSlot:
             cell = tensor.untyped_storage().cell
         except (AttributeError, KeyError, IndexError, ValueError):
             return None
-        if cell.aval is not self.aval or tensor.requires_grad != self.requires_grad:
+        if cell.aval is not self.aval or _autograd(tensor) != self.autograd:
             return None
         same = covers_array(tensor, cell) if self.whole else TensorSpec.of(tensor) == self.spec
         return cell if same else None
@@ -75,7 +79,7 @@ class Slots:
         """Add the place of a tensor."""
         cell = cell_of(tensor)
         spec, whole = TensorSpec.of(tensor), covers_array(tensor, cell)
-        slot = RebindSlot(path, fetch, cell.aval, spec, tensor.requires_grad, whole)
+        slot = RebindSlot(path, fetch, cell.aval, spec, _autograd(tensor), whole)
         self.of_tensors.setdefault(id(tensor), slot)
         if read:
             self.read.append((slot, cell))

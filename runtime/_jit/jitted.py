@@ -36,7 +36,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.tensors import NAME, cell_of, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
-from .argument_stand_ins import copy_of, is_part, without_history, written_argument
+from .argument_stand_ins import copy_of, cut_off, has_history, is_part, written_outside
 from .call_description import CallDescription
 from .checking import checked_call
 from .compiled_step import CompiledStep
@@ -242,7 +242,6 @@ class CompiledFunction:
         self, args: Any, kwargs: Any, arguments: list[Any], earlier: Sequence[CompiledStep]
     ) -> CompiledStep:
         """Trace the function for a call and compile the result."""
-        inner = [without_history(x) for x in arguments]
         for i, x in enumerate(arguments):
             if isinstance(x, torch.Tensor) and is_wrapper(x):
                 way = "pass x.to_local()" if is_distributed(x) else "pass the tensors that it consists of"
@@ -250,9 +249,6 @@ class CompiledFunction:
                     f"tenax.jit: argument {i} is a {type(x).__name__}; expected plain tensors: {way}, and make it one "
                     "within the function"
                 )
-        if replaced := [a for a, b in zip(inner, arguments, strict=True) if a is not b]:
-            _, spec = pytree.tree_flatten((args, kwargs))
-            args, kwargs = pytree.tree_unflatten(inner, spec)
         state = reach_call(self.function, arguments)
         self.numbers.note_state(state)
         passed = self.numbers.among(arguments), self.numbers.within(state)
@@ -264,8 +260,10 @@ class CompiledFunction:
             function = placing_results(function, self.out_shardings)
         if created := OptimizerStateInit(state):
             state.extend()
+        outside = {id(t): t for t in (*arguments, *(t for _, t in state.reached.tensors.values())) if has_history(t)}
         try:
-            step = trace_step(function, args, kwargs, inner, replaced, state, self.numbers)
+            with cut_off(outside):
+                step = trace_step(function, args, kwargs, arguments, outside, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
             if any(passed) and isinstance(error, Exception):  # it may need the value of a number, such as a size
@@ -275,7 +273,7 @@ class CompiledFunction:
                 )
                 self.numbers.hold_constant(*(integers if any(integers) else passed))
                 return self.compiled_step(args, kwargs, arguments, earlier)
-            if replaced and (explained := written_argument(error)):
+            if outside and (explained := written_outside(error)):
                 raise explained from error
             raise
         self.numbers.update(step.numbers)
@@ -285,13 +283,13 @@ class CompiledFunction:
         # Trace a second time only if the run did not use optimizer state that was created ahead of it, changed a number
         # that was not yet an input, leaves user code in backward that may read number inputs, met a mesh that its state
         # was not on, or made equal state unequal.
-        again = created.remove_unused(step.inputs.touched), late, join_mesh(step, inner), separate_unequal(step)
+        again = created.remove_unused(step.inputs.touched), late, join_mesh(step, arguments), separate_unequal(step)
         if step.numbers:
             return self.compiled_step(args, kwargs, arguments, earlier)
         if any(again):
-            step = trace_step(
-                function, args, kwargs, inner, replaced, reach_call(self.function, arguments), self.numbers
-            )
+            state = reach_call(self.function, arguments)
+            with cut_off(outside):
+                step = trace_step(function, args, kwargs, arguments, outside, state, self.numbers)
         compiled = CompiledStep(step, arguments, self.numbers.arguments, earlier)
         self.numbers.note_rebound(compiled.rebound_numbers)
         return compiled

@@ -49,7 +49,7 @@ def trace_step(
     args: Any,
     kwargs: Any,
     arguments: Sequence[Any],
-    replaced: Sequence[torch.Tensor],
+    outside: dict[int, torch.Tensor],
     state: StateGraph,
     passed: PassedNumbers,
 ) -> TracedStep:
@@ -60,14 +60,14 @@ def trace_step(
         args: its positional arguments.
         kwargs: its keyword arguments.
         arguments: the leaves of both.
-        replaced: the leaves that replace arguments with a history.
+        outside: the arguments and state that were computed outside, by id; they are leaves during the run.
         state: what the function reaches in Python.
         passed: the numbers that are inputs, besides learning rates.
 
     Raises:
         TraceError: the function needs the value of a tensor, or does something that a program cannot repeat.
     """
-    traced = TracedRun(function, arguments, replaced, state, passed)
+    traced = TracedRun(function, arguments, outside, state, passed)
     failures: list[Exception] = []
 
     def run() -> list[jax.Array]:
@@ -115,7 +115,7 @@ class TracedRun:
         self,
         function: Callable[..., Any],
         arguments: Sequence[Any],
-        replaced: Sequence[torch.Tensor],
+        outside: dict[int, torch.Tensor],
         state: StateGraph,
         passed: PassedNumbers,
     ) -> None:
@@ -128,7 +128,7 @@ class TracedRun:
         self.reads = AttributeReads(x for kind in kinds for _, x in kind.values())
         self.script = HostScriptRecorder(self.trace, state, passed)
         self.host = HostTensorRecorder(self.trace, arguments, reached)
-        self.functions = TracedFunctions(replaced)
+        self.functions = TracedFunctions(outside)
         leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
         counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
         self.before = TensorsBefore(

@@ -13,6 +13,7 @@ from ..storage.avals import LazyFill, array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import NAME, NAMES, device_index
 from ..storage.tensors import cell_of, fill_tensor, new_tensor
+from ..trace.core import SYMBOLIC_TYPES
 from .fill import conspicuous, fill_scalar
 from .memory import Tensor
 
@@ -78,7 +79,8 @@ def full(
     """Lazy like `empty`: the array is created when it is first read."""
     if dtype is None:
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
-        dtype = kinds.get(type(fill_value), torch.get_default_dtype())
+        kind = SYMBOLIC_TYPES.get(type(fill_value), type(fill_value))
+        dtype = kinds.get(kind, torch.get_default_dtype())
     return _filled(empty(size, dtype, layout, device, pin_memory), fill_value)
 
 

@@ -103,7 +103,10 @@ class HostNumbers:
 
         for i in order:
             function, operands, kind = self.steps[i]
-            results[i] = function(*map(value, operands))
+            given = [*map(value, operands)]
+            if kind is int and function.__name__ in ("pow", "lshift") and given[1] > 64 and abs(given[0]) > 1:
+                raise OverflowError("an int of more than 64 bits")  # which might take minutes
+            results[i] = function(*given)
             if not _fits(results[i], kind):
                 raise ValueError(f"expected {kind.__name__} of 64 bits, got {results[i]!r}")
         return [value(number) for number in numbers]

@@ -418,3 +418,15 @@ def test_powers_share_a_program(power: Any) -> None:
     for p in exponents:
         close(step(x.to("jax"), p), power(x, p))
     assert len(tenax.explain(step).traces) <= 4
+
+
+def test_a_tensor_filled_with_a_number_has_the_dtype_of_the_number() -> None:
+    filled = tenax.jit(lambda x, n: (torch.full((2,), n, device=x.device), torch.full((), n > 1, device=x.device)))
+    for n in (1, 2, 2**24 + 1, 0.5, 1.5, 2.5):
+        close(filled(torch.ones(2, device="jax"), n), (torch.full((2,), n), torch.tensor(n > 1)))
+
+
+def test_the_integers_of_a_program_are_not_computed_beyond_64_bits() -> None:
+    scaled = tenax.jit(lambda x, n: x * 2 ** min(n, 40))
+    for n in (1, 2, 3, 10**9, 50):  # 2 ** 10**9 would take minutes
+        close(scaled(torch.ones(2, device="jax"), n), torch.full((2,), 2.0 ** min(n, 40)))
