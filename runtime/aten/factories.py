@@ -79,8 +79,7 @@ def full(
     """Lazy like `empty`: the array is created when it is first read."""
     if dtype is None:
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
-        kind = SYMBOLIC_TYPES.get(type(fill_value), type(fill_value))
-        dtype = kinds.get(kind, torch.get_default_dtype())
+        dtype = kinds.get(SYMBOLIC_TYPES.get(type(fill_value), type(fill_value)), torch.get_default_dtype())
     return _filled(empty(size, dtype, layout, device, pin_memory), fill_value)
 
 

@@ -109,8 +109,7 @@ def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -
     decay, momentum, lr, dampening = numbers = [options[name] for name in names]
     usual = not (options["nesterov"] or options["has_sparse_grad"])
     if usual and all(type(n) in (float, int) for n in numbers) and momentum and params:
-        kept = [b for b in buffers if b is not None]
-        written = buffers
+        kept, written = [b for b in buffers if b is not None], buffers
         if len(kept) < len(buffers) and not dampening:  # the first step stores the gradient: it adds it to zeros
             written = [torch.zeros_like(p) if b is None else b for p, b in zip(params, buffers, strict=True)]
         step = _step(

@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
 def install() -> None:
     """Add TorchTPU's names to `torch.tpu`, and make `import torch_tpu` mean this package."""
     if LibraryFinder("torch_tpu", sys.modules[__name__], VERSION, _METADATA).install():
-        sys.meta_path.append(_MODULES)
+        sys.meta_path.insert(0, _MODULES)  # before folders that an earlier release left
         module: Any = torch.tpu  # type: ignore[attr-defined]
         module.__path__ = []
         module.__class__ = _with_names(type(module))

@@ -25,7 +25,7 @@ device_type.enable()
 process.register_backend()
 statistics.listen()
 refuse_variables()
-sys.meta_path.append(MODULES)
+sys.meta_path.insert(0, MODULES)  # before folders that an earlier release left
 __getattr__ = partial(MODULES.get, __name__)
 
 

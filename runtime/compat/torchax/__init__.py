@@ -74,7 +74,7 @@ util: partition merge | - | list comprehensions
 view: View | .tensor
 """
 _MODULES = Modules(__name__, "torchax", "torchax", rows("torchax", _NAMES))
-sys.meta_path.append(_MODULES)
+sys.meta_path.insert(0, _MODULES)  # before folders that an earlier release left
 __getattr__ = partial(_MODULES.get, __name__)
 device_module = getattr(torch, NAME)
 
