@@ -147,8 +147,7 @@ def _placed_like(source: Tensor, new: Tensor) -> Tensor:
     except (AttributeError, RuntimeError):  # a CPU tensor, or a torch wrapper
         return new
     if aval.sharding is not None and cell.shape == aval.shape and not cell.index:
-        placed = aval_of(cell.shape, cell.dtype, aval.sharding)
-        fill = cell.content
+        placed, fill = aval_of(cell.shape, cell.dtype, aval.sharding), cell.content
         cell.write(LazyFill(placed, fill.value) if isinstance(fill, LazyFill) else placed.zeros)
     return new
 

@@ -105,8 +105,7 @@ def _on_host(counts: Sequence[torch.Tensor]) -> bool:
 def _multi_tensor_sgd(plain: Callable[..., None], *lists: Any, **options: Any) -> None:
     """Replacement for `torch.optim.sgd._multi_tensor_sgd`; `plain` is torch's function."""
     params, grads, buffers, *_ = lists
-    names = ("weight_decay", "momentum", "lr", "dampening")
-    decay, momentum, lr, dampening = numbers = [options[name] for name in names]
+    decay, momentum, lr, dampening = numbers = [options[n] for n in ("weight_decay", "momentum", "lr", "dampening")]
     usual = not (options["nesterov"] or options["has_sparse_grad"])
     if usual and all(type(n) in (float, int) for n in numbers) and momentum and params:
         kept, written = [b for b in buffers if b is not None], buffers
