@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -39,23 +39,29 @@ _REFUSED = {
 }
 
 
-def has_history(x: Any) -> bool:
-    """Whether a value is a tensor of the device that was computed from one that requires a gradient."""
-    return is_device_tensor(x) and x.requires_grad and not x.is_leaf
-
-
 @contextmanager
-def cut_off(outside: dict[int, torch.Tensor]) -> Iterator[None]:
-    """Let tensors that were computed outside be leaves for a while."""
+def cut_off(values: Iterable[Any]) -> Iterator[dict[int, torch.Tensor]]:
+    """Let the tensors among values and their gradients that were computed outside be leaves, and yield them by id."""
+    tensors = [x for x in values if is_device_tensor(x)]
+    gradients = [(t, t.grad) for t in tensors if t.is_leaf and is_device_tensor(t.grad)]
+    tensors += [gradient for _, gradient in gradients]
+    outside = {id(t): t for t in tensors if t.requires_grad and not t.is_leaf}
     pairs = [(t, t.detach().requires_grad_()) for t in outside.values()]
-    for tensor, leaf in pairs:
+    for _, leaf in pairs:
         leaf.register_post_accumulate_grad_hook(_refuse_gradient)
-        swap_implementations(tensor, leaf)
-    try:
-        yield
-    finally:
+
+    def exchange() -> None:
         for tensor, leaf in pairs:
             swap_implementations(tensor, leaf)
+        for tensor, gradient in gradients:
+            if id(gradient) in outside:  # torch holds its implementation
+                tensor.grad = gradient
+
+    exchange()
+    try:
+        yield outside
+    finally:
+        exchange()
 
 
 def is_part(tensor: torch.Tensor, cell: Cell) -> bool:

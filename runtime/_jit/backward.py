@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from ..storage.tensors import cell_of, wrap
 from ..trace.async_errors import record_assertions
 from ..trace.transfer import read
 from .autograd_graph import requiring_gradients
+from .cell_binding import RebindSlot
 from .executables import Executables
 from .output_builder import OutputBuilder, Outputs
 from .outputs import NewTensor
@@ -69,6 +70,7 @@ class Backward:
         owners: Sequence[torch.Tensor],
         places: list[int],
         index: int,
+        slots: Mapping[int, RebindSlot],
         verify: Callable[[], None] | None,
     ) -> None:
         """
@@ -80,6 +82,7 @@ class Backward:
             owners: the tensors of the first cells, which are the same in every call.
             places: the indices of the cells that are read.
             index: the index of the device.
+            slots: the places that may hold other tensors in another call, by the ids of the run's tensors.
             verify: raises if Python state that backward reads has changed.
         """
         self.results, self.executables, self.places = step.outputs.differentiable, executables, places
@@ -87,7 +90,11 @@ class Backward:
         self.written = [cells[cell] for cell in traced.written]
         self.tensors = [t for i, t in enumerate(owners) if i in self.written]
         self._outputs = Outputs(traced.storages, traced.device_index)
-        self.traced = dataclasses.replace(traced, cotangents=(), written=())  # holds no array of the run
+        found = {i: slots.get(id(leaf)) for i, leaf in enumerate(traced.leaves)}
+        self.found = [(i, slot.fetch) for i, slot in found.items() if slot is not None]
+        kept: tuple[Any, ...] = tuple(leaf if found[i] is None else None for i, leaf in enumerate(traced.leaves))
+        # It holds no array of the run, and no tensor that another call finds elsewhere.
+        self.traced = dataclasses.replace(traced, cotangents=(), written=(), leaves=kept)
 
         def place_of(leaf: Any) -> int | None:
             """The index of the cell of a leaf; None for a leaf of the run, or a wrapper."""
@@ -120,6 +127,8 @@ class Backward:
         """
         tensors, found = [builder.tensor(described) for described in self.results], self.traced.leaves
         leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in found]
+        for i, fetch in self.found:
+            leaves[i] = fetch(arguments)
         saved = Saved(
             host,
             [*residuals, *(arrays[i] for i in self.executables.saved)],

@@ -130,11 +130,12 @@ def find_slots(
 
 def changed_tensors(step: TracedStep, involved: Container[Cell]) -> set[int]:
     """The ids of the tensors that no other can replace, because more than their data matters: those whose gradient,
-    `.data`, geometry or flag the run read or changed, and the leaves of the results' graph."""
+    `.data`, geometry or flag the run read or changed, and the leaves of the results' graph; not state that was computed
+    outside, whose history each call continues."""
     effects, backward = step.effects, step.backward
     changes = (effects.data, effects.gradients, effects.geometries, effects.flags)
-    sources = (*(tensor for kind in changes for tensor, _ in kind), *(backward.leaves if backward else ()))
-    found = {id(source) for source in sources if isinstance(source, torch.Tensor)}
+    found = {id(tensor) for kind in changes for tensor, _ in kind if isinstance(tensor, torch.Tensor)}
+    found |= {id(x) for x in (backward.leaves if backward else ()) if isinstance(x, torch.Tensor) and x.is_leaf}
     return found | step.reads.gradients | leaves_of_used_gradients(step, involved)
 
 

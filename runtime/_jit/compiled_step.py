@@ -121,7 +121,9 @@ class CompiledStep:
         self.backward: Backward | None = None
         if (traced := step.backward) is not None:
             owners, verify = [t for _, t in self.cells.owners], late_reads(step, observations)
-            self.backward = Backward(step, traced, self.executables, place, owners, read, self.cells.index, verify)
+            self.backward = Backward(
+                step, traced, self.executables, place, owners, read, self.cells.index, slots.of_tensors, verify
+            )
         rebound.tensors.clear()  # the guard holds the rest, and no tensor of the run
 
     @property

@@ -36,7 +36,7 @@ from ..storage.placement import no_jax_trace
 from ..storage.tensors import NAME, cell_of, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
-from .argument_stand_ins import copy_of, cut_off, has_history, is_part, written_outside
+from .argument_stand_ins import copy_of, is_part
 from .call_description import CallDescription
 from .checking import checked_call
 from .compiled_step import CompiledStep
@@ -260,10 +260,8 @@ class CompiledFunction:
             function = placing_results(function, self.out_shardings)
         if created := OptimizerStateInit(state):
             state.extend()
-        outside = {id(t): t for t in (*arguments, *(t for _, t in state.reached.tensors.values())) if has_history(t)}
         try:
-            with cut_off(outside):
-                step = trace_step(function, args, kwargs, arguments, outside, state, self.numbers)
+            step = trace_step(function, args, kwargs, arguments, state, self.numbers)
         except BaseException as error:
             created.remove_unused(())
             if any(passed) and isinstance(error, Exception):  # it may need the value of a number, such as a size
@@ -273,8 +271,6 @@ class CompiledFunction:
                 )
                 self.numbers.hold_constant(*(integers if any(integers) else passed))
                 return self.compiled_step(args, kwargs, arguments, earlier)
-            if outside and (explained := written_outside(error)):
-                raise explained from error
             raise
         self.numbers.update(step.numbers)
         self.numbers.settle(passed, step.inputs.script.needed())
@@ -287,9 +283,7 @@ class CompiledFunction:
         if step.numbers:
             return self.compiled_step(args, kwargs, arguments, earlier)
         if any(again):
-            state = reach_call(self.function, arguments)
-            with cut_off(outside):
-                step = trace_step(function, args, kwargs, arguments, outside, state, self.numbers)
+            step = trace_step(function, args, kwargs, arguments, reach_call(self.function, arguments), self.numbers)
         compiled = CompiledStep(step, arguments, self.numbers.arguments, earlier)
         self.numbers.note_rebound(compiled.rebound_numbers)
         return compiled

@@ -25,7 +25,7 @@ from ..storage.tensors import cell_of
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
-from .argument_stand_ins import TracedFunctions
+from .argument_stand_ins import TracedFunctions, cut_off, written_outside
 from .attribute_tracking import AttributeReads
 from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
@@ -49,7 +49,6 @@ def trace_step(
     args: Any,
     kwargs: Any,
     arguments: Sequence[Any],
-    outside: dict[int, torch.Tensor],
     state: StateGraph,
     passed: PassedNumbers,
 ) -> TracedStep:
@@ -60,14 +59,12 @@ def trace_step(
         args: its positional arguments.
         kwargs: its keyword arguments.
         arguments: the leaves of both.
-        outside: the arguments and state that were computed outside, by id; they are leaves during the run.
         state: what the function reaches in Python.
         passed: the numbers that are inputs, besides learning rates.
 
     Raises:
         TraceError: the function needs the value of a tensor, or does something that a program cannot repeat.
     """
-    traced = TracedRun(function, arguments, outside, state, passed)
     failures: list[Exception] = []
 
     def run() -> list[jax.Array]:
@@ -82,13 +79,18 @@ def trace_step(
                 traced.restore(modes)
 
     run.__name__ = name_of(function)  # the program's, in profiles
-    try:
-        with _heap_left_alone():
-            jaxpr = jax.make_jaxpr(run)()
-    finally:
-        traced.trace.lose()
+    with cut_off([*arguments, *(t for _, t in state.reached.tensors.values())]) as outside:
+        traced = TracedRun(function, arguments, outside, state, passed)
+        try:
+            with _heap_left_alone():
+                jaxpr = jax.make_jaxpr(run)()
+        finally:
+            traced.trace.lose()
     if failures:
-        raise failures.pop()
+        error = failures.pop()
+        if outside and (explained := written_outside(error)):
+            raise explained from error
+        raise error
     return TracedStep(
         jaxpr=jaxpr,
         arguments=tuple(arguments),

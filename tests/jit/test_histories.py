@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 import tenax
+from tenax._jit.jitted import compiled_of
 from tenax.errors import TraceError
 from tests.helpers.agreement import close
 
@@ -50,10 +51,11 @@ STEPS = {"hidden": _hidden, "total": _total, "growing": _growing, "written": _wr
 def test_state_that_keeps_its_history_is_differentiated_through_all_calls(step: Callable[..., torch.Tensor]) -> None:
     def run(device: str, compiled: Any) -> list[Any]:
         w, seen = nn.Parameter(torch.tensor(0.5, device=device)), []
-        state: State = {"h": torch.ones(2, device=device)}
+        state: State = {} if step in (_total, _growing, _read_only) else {"h": torch.ones(2, device=device)}
         call = compiled(lambda x: step(state, w, x))
         for i in range(4):
-            state["outside"] = (w * 2).exp().expand(2).clone()
+            if step is _read_only:
+                state["outside"] = (w * 2).exp().expand(2).clone()
             for j in range(1 + i % 3):
                 loss = call(torch.full((2,), 1.0 + j, device=device))
             loss.backward()
@@ -63,7 +65,27 @@ def test_state_that_keeps_its_history_is_differentiated_through_all_calls(step: 
             state.pop("all", None)
         return seen
 
-    close(run("jax", tenax.jit), run("cpu", lambda f: f))
+    made: list[Any] = []
+    close(run("jax", lambda f: made.append(tenax.jit(f)) or made[0]), run("cpu", lambda f: f))
+    assert len(compiled_of(made[0]).history) <= 4  # without state, and with state of each kind or length
+
+
+@pytest.mark.filterwarnings("ignore:Using backward:UserWarning")
+@pytest.mark.parametrize("way", ["read", "argument", "state"])
+def test_a_gradient_that_has_a_history_keeps_it(way: str) -> None:
+    def run(device: str, compiled: Any) -> list[Any]:
+        w, state, seen = nn.Parameter(torch.tensor([2.0, 3.0], device=device)), {}, []
+        gradient = {"read": lambda g: w.grad, "argument": lambda g: g, "state": lambda g: state["g"]}[way]
+        call = compiled(lambda g=None: gradient(g).square().sum() + w.sum())
+        for k in (1.0, 2.0, 3.0):
+            w.grad = None
+            (w**3 * k).sum().backward(create_graph=True)
+            state["g"] = w.grad
+            loss = call(w.grad) if way == "argument" else call()
+            seen += [loss.item(), *torch.autograd.grad(loss, w)[0].tolist(), w.grad is state["g"]]
+        return seen
+
+    assert run("jax", tenax.jit) == run("cpu", lambda f: f)
 
 
 def test_a_program_for_a_leaf_is_none_for_a_tensor_with_a_history() -> None:
