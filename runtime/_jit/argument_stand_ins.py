@@ -22,6 +22,7 @@ from ..errors import TraceError
 from ..storage.cell import Cell
 from ..trace.core import user_line
 from ..trace.indexing import TracedIndexing
+from .autograd_graph import graph_leaves
 from .outputs import is_device_tensor
 
 _WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
@@ -41,18 +42,19 @@ _REFUSED = {
 
 @contextmanager
 def cut_off(values: Iterable[Any]) -> Iterator[dict[int, torch.Tensor]]:
-    """Let the tensors among values and their gradients that were computed outside be leaves, and yield them by id."""
+    """Let the tensors among values and their gradients that were computed outside be leaves; yield what holds their
+    histories meanwhile, by their ids."""
     tensors = [x for x in values if is_device_tensor(x)]
     gradients = [(t, t.grad) for t in tensors if t.is_leaf and is_device_tensor(t.grad)]
     tensors += [gradient for _, gradient in gradients]
-    outside = {id(t): t for t in tensors if t.requires_grad and not t.is_leaf}
-    pairs = [(t, t.detach().requires_grad_()) for t in outside.values()]
-    for _, leaf in pairs:
+    cut = {id(t): t for t in tensors if t.requires_grad and not t.is_leaf}
+    outside = {i: t.detach().requires_grad_() for i, t in cut.items()}
+    for leaf in outside.values():
         leaf.register_post_accumulate_grad_hook(_refuse_gradient)
 
     def exchange() -> None:
-        for tensor, leaf in pairs:
-            swap_implementations(tensor, leaf)
+        for i, tensor in cut.items():
+            swap_implementations(tensor, outside[i])
         for tensor, gradient in gradients:
             if id(gradient) in outside:  # torch holds its implementation
                 tensor.grad = gradient
@@ -93,6 +95,8 @@ class TracedFunctions(TracedIndexing):
         if outside:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf
             self.own[_Tensor.requires_grad_] = self.requires_grad_
+            self.own[torch.autograd.grad] = self.differentiate
+            self.own[_Tensor.backward] = self.backward
             self.own.update({function: self._refusing(what) for function, what in _REFUSED.items()})
 
     def ask(self, x: torch.Tensor, *_: Any, **options: Any) -> Any:
@@ -110,6 +114,23 @@ class TracedFunctions(TracedIndexing):
         if id(x) in self.outside and not requires_grad:
             x.clone().requires_grad_(False)  # raises torch's error
         return NotImplemented
+
+    def differentiate(self, outputs: Any, inputs: Any, *_: Any, **options: Any) -> Any:
+        """`torch.autograd.grad(outputs, inputs)`.
+
+        Raises:
+            TraceError: an input is reached through a history outside, where no gradient goes.
+        """
+        outputs, inputs = ([x] if isinstance(x, torch.Tensor) else x for x in (outputs, inputs))
+        cut = {i for x in outputs for i in (id(x), *graph_leaves(x).leaves)} & self.outside.keys()
+        through = {i for leaf in cut for i in graph_leaves(self.outside[leaf]).leaves}
+        if any(id(x) in through for x in inputs):
+            _refuse_gradient()
+        return NotImplemented
+
+    def backward(self, x: torch.Tensor, *_: Any, inputs: Any = None, **options: Any) -> Any:
+        """`x.backward(inputs=inputs)`; without inputs, a hook refuses the gradient."""
+        return NotImplemented if inputs is None else self.differentiate(x, inputs)
 
     def _refusing(self, what: str) -> Any:
         def refuse(x: torch.Tensor, *_: Any) -> Any:
@@ -134,8 +155,8 @@ def written_outside(error: BaseException) -> TraceError | None:
     )
 
 
-def _refuse_gradient(leaf: torch.Tensor) -> NoReturn:
+def _refuse_gradient(*_: Any) -> NoReturn:
     raise TraceError(
-        f"backward() within a compiled function reaches a tensor that was computed outside{user_line()}: the gradient "
-        "would end there. Detach it, compute it within, or call backward() outside"
+        f"a gradient within a compiled function reaches a tensor that was computed outside{user_line()}, and would end "
+        "there. Detach the tensor, compute it within, or call backward() outside"
     )

@@ -117,6 +117,21 @@ def test_hooks_and_attributes_of_state_with_a_history_are_kept() -> None:
         assert (len(seen), state["h"].note, state["h"].grad_fn is not None) == (i + 1, "kept", True)
 
 
+PARTIAL: dict[str, Callable[..., Any]] = {
+    "grad": lambda loss, w: torch.autograd.grad(loss, w, retain_graph=True)[0],
+    "backward": lambda loss, w: (loss.backward(inputs=[w], retain_graph=True), w.grad)[1],
+}
+
+
+@pytest.mark.parametrize("way", PARTIAL)
+def test_a_gradient_by_a_leaf_that_is_also_behind_an_argument_raises(way: str) -> None:
+    w, v = (torch.tensor([2.0, 3.0], device="jax", requires_grad=True) for _ in range(2))
+    step = tenax.jit(lambda h: PARTIAL[way]((h * w).sum(), w))
+    with pytest.raises(TraceError, match=r"reaches a tensor that was computed outside .*test_histories"):
+        step(w**2)
+    assert step(v**2).tolist() == [4, 9]
+
+
 def test_backward_within_raises_at_state_that_was_computed_outside() -> None:
     leaf = torch.ones(2, device="jax", requires_grad=True)
     state = {"h": leaf * 3}
