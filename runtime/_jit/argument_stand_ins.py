@@ -11,15 +11,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn
 
 import torch
 
+from .. import patches
 from .._torch.tensors import swap_implementations
 from ..aten.traced_gradients import IN_TRACES
 from ..errors import TraceError
 from ..storage.cell import Cell
+from ..trace.autograd_engine import Engine
 from ..trace.core import user_line
 from ..trace.indexing import TracedIndexing
 from .autograd_graph import graph_leaves
@@ -66,6 +68,25 @@ def cut_off(values: Iterable[Any]) -> Iterator[dict[int, torch.Tensor]]:
         exchange()
 
 
+def refusing_parts_of_gradients(outside: dict[int, torch.Tensor]) -> AbstractContextManager[None]:
+    """Refuse gradients by given inputs that are also behind a history outside, where no gradient goes; without inputs,
+    a hook refuses them."""
+    plain = Engine.run_backward
+
+    def run_backward(
+        self: Engine, results: Any, given: Any, keep: bool, create: bool, inputs: Any, *args: Any, **options: Any
+    ) -> Any:
+        if inputs:
+            tensors = [x for x in results if isinstance(x, torch.Tensor)]
+            cut = {i for x in tensors for i in (id(x), *graph_leaves(x).leaves)} & outside.keys()
+            behind = {i for leaf in cut for i in graph_leaves(outside[leaf]).leaves}
+            if any(id(x) in behind for x in inputs):
+                _refuse_gradient()
+        return plain(self, results, given, keep, create, inputs, *args, **options)
+
+    return patches.within(Engine, "run_backward", run_backward)
+
+
 def is_part(tensor: torch.Tensor, cell: Cell) -> bool:
     """Whether an argument is a contiguous part of an array, at most half of it, which a copy can replace: its memory
     alone differs."""
@@ -95,8 +116,6 @@ class TracedFunctions(TracedIndexing):
         if outside:
             self.own[_Tensor.is_leaf.__get__] = self.is_leaf
             self.own[_Tensor.requires_grad_] = self.requires_grad_
-            self.own[torch.autograd.grad] = self.differentiate
-            self.own[_Tensor.backward] = self.backward
             self.own.update({function: self._refusing(what) for function, what in _REFUSED.items()})
 
     def ask(self, x: torch.Tensor, *_: Any, **options: Any) -> Any:
@@ -114,23 +133,6 @@ class TracedFunctions(TracedIndexing):
         if id(x) in self.outside and not requires_grad:
             x.clone().requires_grad_(False)  # raises torch's error
         return NotImplemented
-
-    def differentiate(self, outputs: Any, inputs: Any, *_: Any, **options: Any) -> Any:
-        """`torch.autograd.grad(outputs, inputs)`.
-
-        Raises:
-            TraceError: an input is reached through a history outside, where no gradient goes.
-        """
-        outputs, inputs = ([x] if isinstance(x, torch.Tensor) else x for x in (outputs, inputs))
-        cut = {i for x in outputs for i in (id(x), *graph_leaves(x).leaves)} & self.outside.keys()
-        through = {i for leaf in cut for i in graph_leaves(self.outside[leaf]).leaves}
-        if any(id(x) in through for x in inputs):
-            _refuse_gradient()
-        return NotImplemented
-
-    def backward(self, x: torch.Tensor, *_: Any, inputs: Any = None, **options: Any) -> Any:
-        """`x.backward(inputs=inputs)`; without inputs, a hook refuses the gradient."""
-        return NotImplemented if inputs is None else self.differentiate(x, inputs)
 
     def _refusing(self, what: str) -> Any:
         def refuse(x: torch.Tensor, *_: Any) -> Any:

@@ -91,7 +91,7 @@ class Backward:
         self.tensors = [t for i, t in enumerate(owners) if i in self.written]
         self._outputs = Outputs(traced.storages, traced.device_index)
         found = {i: slots.get(id(leaf)) for i, leaf in enumerate(traced.leaves)}
-        self.found = [(i, slot.fetch) for i, slot in found.items() if slot is not None]
+        self.fetched = [(i, slot.fetch) for i, slot in found.items() if slot is not None]
         kept: tuple[Any, ...] = tuple(leaf if found[i] is None else None for i, leaf in enumerate(traced.leaves))
         # It holds no array of the run, and no tensor that another call finds elsewhere.
         self.traced = dataclasses.replace(traced, cotangents=(), written=(), leaves=kept)
@@ -127,7 +127,7 @@ class Backward:
         """
         tensors, found = [builder.tensor(described) for described in self.results], self.traced.leaves
         leaves = [builder.tensor(x) if isinstance(x, NewTensor) else tensor_at(x, arguments) for x in found]
-        for i, fetch in self.found:
+        for i, fetch in self.fetched:
             leaves[i] = fetch(arguments)
         saved = Saved(
             host,

@@ -25,7 +25,7 @@ from ..storage.tensors import cell_of
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
-from .argument_stand_ins import TracedFunctions, cut_off, written_outside
+from .argument_stand_ins import TracedFunctions, cut_off, refusing_parts_of_gradients, written_outside
 from .attribute_tracking import AttributeReads
 from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
@@ -130,7 +130,7 @@ class TracedRun:
         self.reads = AttributeReads(x for kind in kinds for _, x in kind.values())
         self.script = HostScriptRecorder(self.trace, state, passed)
         self.host = HostTensorRecorder(self.trace, arguments, reached)
-        self.functions = TracedFunctions(outside)
+        self.functions, self.outside = TracedFunctions(outside), outside
         leaves = {id(t): t for t in (*reached, *filter(is_device_tensor, arguments)) if t.is_leaf}.values()
         counted = {id(t): t for t in filter(is_device_tensor, (*reached, *arguments)) if not t.is_inference()}.values()
         self.before = TensorsBefore(
@@ -145,7 +145,7 @@ class TracedRun:
         recorders = (
             *(refuse_host_rng(self.state, self.trace.stream), self.script.attached(), self.host.attached()),
             *(named([*self.state.reached.modules.values()]), self.reads.attached(), noting_materialized_gradients()),
-            self.functions,
+            *(self.functions, refusing_parts_of_gradients(self.outside)),
         )
         with ExitStack() as attached:
             for recorder in recorders:

@@ -80,7 +80,7 @@ _SMALL, _QUICKLY_FILLED = 1 << 16, 1 << 24  # bytes; up to the latter, the host 
 
 
 def materialise(fill: LazyFill, index: int, shared: bool = True) -> jax.Array:
-    """Create the array of a fill on device `index`. Arrays are immutable, so small ones are created once and shared."""
+    """Create the array of a fill on device `index`. Arrays are immutable: small ones are created once, if `shared`."""
     aval = fill.aval
     if not no_jax_trace():
         value: Any = fill.value

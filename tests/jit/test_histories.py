@@ -119,7 +119,8 @@ def test_hooks_and_attributes_of_state_with_a_history_are_kept() -> None:
 
 PARTIAL: dict[str, Callable[..., Any]] = {
     "grad": lambda loss, w: torch.autograd.grad(loss, w, retain_graph=True)[0],
-    "backward": lambda loss, w: (loss.backward(inputs=[w], retain_graph=True), w.grad)[1],
+    "backward": lambda loss, w: (loss.backward(inputs=(x for x in [w]), retain_graph=True), w.grad)[1],
+    "function": lambda loss, w: (torch.autograd.backward(loss, inputs=[w], retain_graph=True), w.grad)[1],
 }
 
 
