@@ -36,7 +36,6 @@ from ..storage.placement import no_jax_trace
 from ..storage.tensors import NAME, cell_of, covers_array
 from ..trace.core import current_trace
 from ..tracebacks import shortened
-from .argument_stand_ins import copy_of, is_part
 from .call_description import CallDescription
 from .checking import checked_call
 from .compiled_step import CompiledStep
@@ -44,6 +43,7 @@ from .guards import runs_late
 from .host_script import PassedNumbers, is_passable
 from .lines import locate, name_of
 from .optimizer_state import OptimizerStateInit, join_mesh, separate_unequal
+from .outside_tensors import copy_of, is_part
 from .placed import place, placing_results
 from .sources import content_at, given_attributes, is_plain, plain_key
 from .tracing import trace_step

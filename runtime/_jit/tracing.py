@@ -25,7 +25,6 @@ from ..storage.tensors import cell_of
 from ..trace.axes import automatic_axes, explicit_mesh
 from ..trace.data_swaps import set_geometry
 from ..trace.tracing import Trace, tracing
-from .argument_stand_ins import TracedFunctions, cut_off, refusing_parts_of_gradients, written_outside
 from .attribute_tracking import AttributeReads
 from .autograd_graph import noting_materialized_gradients
 from .backward_tracing import trace_backward
@@ -36,6 +35,7 @@ from .lines import name_of
 from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
+from .outside_tensors import TracedFunctions, cut_off, refusing_parts_of_gradients, written_outside
 from .random_numbers import RngRecorder, refuse_host_rng
 from .sources import MISSING
 from .state_graph import StateGraph

@@ -1,4 +1,4 @@
-"""What the traced run gets in place of tensors that are given to it.
+"""What the traced run gets in place of tensors from outside.
 
 - A tensor that was computed outside and requires a gradient, an argument or state, is a leaf during the run, so that
   results are differentiated with respect to it, and each call continues the history that it has then. Attributes and
