@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.scatter import narrow, take_rows
+from tenax.platforms import platform
 from tenax.words import INT64, MEAN, NONE, Array, Number, as_long, axes, cast, opmath
 
 
@@ -21,7 +22,14 @@ def _weights(x: Array, target: Array, weight: Array | None, ignore_index: int | 
 
 def _along(x: Array, chosen: Array) -> Array:
     index = lax.expand_dims(chosen, (1,))
+    if platform() == "tpu":  # whose gather needs x in memory, while a sum is computed where x is
+        return jnp.sum(jnp.where(_hits(x, index, 1), x, cast(0, x.dtype)), 1)
     return lax.squeeze(jnp.take_along_axis(x, index, 1, mode="promise_in_bounds"), (1,))
+
+
+def _hits(x: Array, chosen: Array, classes: int) -> Array:
+    """Where an element of `x` is of the chosen class."""
+    return lax.broadcasted_iota(chosen.dtype, x.shape, classes) == chosen
 
 
 def nll_loss_forward(
@@ -56,5 +64,4 @@ def nll_loss_backward(
     slope = jnp.where(weights == 0, cast(0, weights.dtype), slope)
     if self.ndim > 1:
         chosen, slope = (lax.expand_dims(x, (classes,)) for x in (chosen, slope))
-    hit = lax.broadcasted_iota(chosen.dtype, self.shape, classes) == chosen
-    return cast(jnp.where(hit, slope, cast(0, slope.dtype)), self.dtype)
+    return cast(jnp.where(_hits(self, chosen, classes), slope, cast(0, slope.dtype)), self.dtype)

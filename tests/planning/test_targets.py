@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 import torch
 from jax.sharding import PartitionSpec as P
 from torch import nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from typer.testing import CliRunner
 
 import tenax
 from tenax.cli import app
 from tenax.distributed import plan
 from tenax.errors import TraceError
+from tenax.kernels.nll import nll_loss_forward
 from tenax.planning.targets import library
 from tenax.platforms import made_for, platform
 from tenax.sharding import fsdp
@@ -119,6 +123,30 @@ def test_state_that_an_optimizer_makes_with_its_parameters_is_laid_out_like_them
     program = tenax.compile_for(step, x, target=TPU, mesh={"data": 4}, rules=fsdp("data", least=1))
     assert (program.memory.weights, program.memory.optimizer) == (4 * 16 * 8 / 4, 4 * 16 * 8 / 4 + 4)
     assert optimizer.state[model.weight]["sum"].device.type == "meta"
+
+
+def test_the_loss_of_a_large_vocabulary_needs_no_log_probabilities_in_memory() -> None:
+    """Hand-written JAX gathers from them, so that they are computed into memory."""
+
+    def gradient(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        loss = cross_entropy(logits.float(), target)
+        return loss.detach(), torch.autograd.grad(loss, logits)[0]
+
+    logits = torch.zeros(4096, 32768, dtype=torch.bfloat16, device="meta", requires_grad=True)
+    program = tenax.compile_for(gradient, logits, torch.zeros(4096, dtype=torch.long, device="meta"), target=TPU)
+    assert program.memory.temporaries < logits.nbytes / 8
+
+
+@pytest.mark.parametrize("weight", [None, jnp.arange(5.0)])
+def test_the_loss_has_the_same_values_on_tpus(weight: jax.Array | None) -> None:
+    scores = jnp.log(jnp.abs(jax.random.normal(jax.random.key(0), (7, 5)))).at[2].set(-jnp.inf).at[3, 1].set(jnp.nan)
+    target = jnp.array([0, 4, 2, 3, -100, 1, 4])
+    for reduction in range(3):
+        expected = nll_loss_forward(scores, target, weight, reduction, -100)
+        with made_for("tpu"):
+            actual = nll_loss_forward(scores, target, weight, reduction, -100)
+        for a, b in zip(actual, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 def test_programs_of_the_device_and_of_a_target_are_traced_apart() -> None:
