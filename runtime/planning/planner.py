@@ -19,8 +19,7 @@ from .._jax import backends_are_initialized
 from ..sharding.rules import Rules
 from .chips import Chip, chip_of
 from .programs import compiled, laid_over
-from .report import StepPlan
-from .result import extended, grouped
+from .report import StepPlan, extended, grouped
 from .targets import Target, target_of
 
 Build = Callable[..., tuple[Callable[..., Any], tuple[Any, ...]]]

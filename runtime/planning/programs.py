@@ -27,8 +27,7 @@ from ..platforms import made_for
 from ..sharding.rules import Rules
 from ..tracebacks import line_of
 from .products import flops_of_products
-from .report import rows_of_exchanges, size
-from .result import Memory, grouped
+from .report import Memory, grouped, rows_of_exchanges, size
 from .stand_ins import StandIns, bytes_of_modules, bytes_of_optimizers
 from .targets import Target, target_of
 

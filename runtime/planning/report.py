@@ -1,17 +1,21 @@
-"""Plans as text, rich tables and HTML."""
+"""The resources of a step on a mesh, and the times that result on a chip: as numbers, text, rich tables and HTML."""
 
 from __future__ import annotations
 
 import html
 import importlib
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from .result import Exchange, PlanNumbers
+from .chips import Chip
 
 _SHOWN = 12  # lines of collectives in a table; an HTML page shows all
 _COLOURS = ("#4878a8", "#7aa6c2", "#c9d7e3", "#d9a25f", "#b8b8b8")
+_COLLECTIVES = ("collective", "times", "bytes", "module", "line")
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0 } th, td { padding: .2em .8em; text-align: right }
@@ -21,109 +25,192 @@ th { border-bottom: 1px solid #999; font-weight: 600 } td:first-child, th:first-
 """
 
 
-class StepPlan(PlanNumbers):
+class Memory(NamedTuple):
+    """Bytes on each device. Memory that a step overwrites in place counts once."""
+
+    weights: float  # parameters and buffers
+    optimizer: float  # state of optimizers
+    batch: float  # arguments of the step, and other tensors that it reads
+    temporaries: float  # activations, gradients and others that live within a step
+    results: float
+
+    @property
+    def total(self) -> float:
+        """The sum of all kinds."""
+        return sum(self)
+
+
+class Exchange(NamedTuple):
+    """Collectives of one kind that stem from one line of the program."""
+
+    kind: str
+    times: float
+    bytes: float  # the total of their results on each device
+    scope: str  # modules; the numbers of layers are written as `*`
+    line: str
+
+    @property
+    def wire_bytes(self) -> float:
+        """The bytes that a device sends; an all-reduce goes around the ring twice."""
+        return 2 * self.bytes if self.kind == "all-reduce" else self.bytes
+
+
+class Times(NamedTuple):
+    """Lower bounds of the seconds per step, by each limit of a chip."""
+
+    compute: float
+    memory: float
+    network: float
+
+
+@dataclass(frozen=True)
+class StepPlan:
     """The resources of a training step on a mesh: the result of `tenax.distributed.plan`, which prints as a table."""
 
+    mesh: dict[str, int]
+    memory: Memory
+    flops: float  # of matrix products and convolutions, of the whole step on all devices
+    bytes_accessed: float  # in the memory of each device, as XLA counts them
+    exchanges: tuple[Exchange, ...]
+    seconds: float  # for tracing and compiling
+    chip: Chip | None = None
+    layers: tuple[int, ...] = ()  # if extrapolated: the two compiled layer counts, and that of the plan
+    target: str = ""  # whose compiler compiled the step; that of the CPU if empty
+
+    @property
+    def devices(self) -> int:
+        """The number of devices in the mesh."""
+        return math.prod(self.mesh.values())
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether a device of the chip has enough memory; None without a chip."""
+        return None if self.chip is None else self.memory.total <= self.chip.memory
+
+    @property
+    def times(self) -> Times | None:
+        """The roofline on the chip; None without a chip. The step takes at least the longest of these times."""
+        if self.chip is None:
+            return None
+        wire = sum(e.wire_bytes for e in self.exchanges)
+        return Times(
+            self.flops / self.devices / self.chip.flops,
+            self.bytes_accessed / self.chip.bandwidth,
+            wire / self.chip.network,
+        )
+
     def __str__(self) -> str:
-        return as_text(self)
+        lines = [_title(self), *(f"  {name}: {value}" for name, value in _amounts(self))]
+        for kind, count, amount, scope, line in rows_of_exchanges(self.exchanges):
+            lines.append(f"  {count} of {kind}, {amount}{f' in {scope}' * bool(scope)}{f', {line}' * bool(line)}")
+        return "\n".join(lines)
 
     def __rich__(self) -> Any:
-        return as_tables(self)
+        table, group = importlib.import_module("rich.table"), importlib.import_module("rich.console")
+        amounts = table.Table("on each device", _title(self), title=None)
+        for name, value in _amounts(self):
+            amounts.add_row(name, value)
+        collectives = table.Table(*_COLLECTIVES)
+        rows = rows_of_exchanges(self.exchanges)
+        for kind, count, amount, scope, line in rows[:_SHOWN]:
+            collectives.add_row(kind, count, amount, scope, _short(line))
+        if len(rows) > _SHOWN:
+            collectives.add_row(f"{len(rows) - _SHOWN} more", "", "", "", "")
+        return group.Group(amounts, collectives)
 
     def _repr_html_(self) -> str:
-        return as_html([self])
+        """An HTML fragment: a bar of the memory, then the tables."""
+        room = max(self.memory.total, self.chip.memory if self.chip else 0, 1)
+        parts = zip(self.memory._asdict().items(), _COLOURS, strict=True)
+        bar = "".join(
+            f'<span style="width:{100 * value / room:.2f}%;background:{colour}" title="{name}: {size(value)}"></span>'
+            for (name, value), colour in parts
+        )
+        chip = f" on {html.escape(self.chip.name)}" if self.chip else ""
+        amounts = "".join(map(_row, _amounts(self)))
+        exchanges = "".join(_row(row, 3) for row in rows_of_exchanges(self.exchanges))
+        over = '<p class="over">The step does not fit into the memory of a device.</p>' * (self.fits is False)
+        head = "".join(f"<th>{name}</th>" for name in _COLLECTIVES)
+        return (
+            f'<h2>{html.escape(_title(self))}{chip}</h2><div class="bar">{bar}</div>{over}'
+            f"<table><tr><th>on each device</th><th></th></tr>{amounts}</table>"
+            f"<table><tr>{head}</tr>{exchanges}</table>"
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the plan as an HTML page."""
-        Path(path).write_text(as_page([self]))
+        Path(path).write_text(
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Plan</title>'
+            f"<style>{_STYLE}</style></head><body>\n{self._repr_html_()}\n</body></html>\n"
+        )
 
 
-def title(plan: PlanNumbers) -> str:
+def grouped(exchanges: Iterable[Any]) -> tuple[Exchange, ...]:
+    """The collectives of a program, grouped by kind, scope and line, largest first.
+
+    Args:
+        exchanges: objects with `kind`, `bytes`, `scope`, `line` and `times`.
+    """
+    found: dict[tuple[str, str, str], Exchange] = {}
+    for each in exchanges:
+        scope = re.sub(r"\b\d+\b", "*", each.scope)
+        key = each.kind, scope, each.line
+        before = found.get(key, Exchange(each.kind, 0, 0, scope, each.line))
+        found[key] = before._replace(times=before.times + each.times, bytes=before.bytes + each.times * each.bytes)
+    return tuple(sorted(found.values(), key=lambda e: -e.wire_bytes))
+
+
+def extended(one: StepPlan, two: StepPlan, layers: int) -> StepPlan:
+    """Extrapolate the plans of two smaller stacks linearly to `layers` layers."""
+    first, second = one.layers[0], two.layers[0]
+
+    def line(a: float, b: float) -> float:
+        return a + (layers - first) * (b - a) / (second - first)
+
+    keyed = [{(e.kind, e.scope, e.line): e for e in plan.exchanges} for plan in (one, two)]
+    exchanges = []
+    for key in {**keyed[0], **keyed[1]}:
+        nothing = Exchange(key[0], 0, 0, key[1], key[2])
+        a, b = (found.get(key, nothing) for found in keyed)
+        exchanges.append(a._replace(times=line(a.times, b.times), bytes=line(a.bytes, b.bytes)))
+    return replace(
+        one,
+        memory=Memory(*(max(0.0, line(a, b)) for a, b in zip(one.memory, two.memory, strict=True))),
+        flops=line(one.flops, two.flops),
+        bytes_accessed=line(one.bytes_accessed, two.bytes_accessed),
+        exchanges=tuple(sorted((e for e in exchanges if e.times > 0), key=lambda e: -e.wire_bytes)),
+        seconds=one.seconds + two.seconds,
+        layers=(first, second, layers),
+    )
+
+
+def _title(plan: StepPlan) -> str:
     """A description of the mesh and of the source of the numbers."""
     mesh = ", ".join(f"{axis}={size}" for axis, size in plan.mesh.items())
     source = f"; {plan.layers[2]} layers, linearly from {plan.layers[0]} and {plan.layers[1]}" if plan.layers else ""
     return f"{plan.devices} devices ({mesh}){f' of {plan.target}' * bool(plan.target)}{source}"
 
 
-def rows_of_memory(plan: PlanNumbers) -> list[tuple[str, str]]:
-    """Kinds of memory and their sizes on each device."""
-    rows = [(name, size(value)) for name, value in plan.memory._asdict().items()]
+def _amounts(plan: StepPlan) -> list[tuple[str, str]]:
+    """Kinds of memory and their sizes on each device; then the amount of work, and its time on the chip."""
+    memory = [(name, size(value)) for name, value in plan.memory._asdict().items()]
     total = size(plan.memory.total)
     if plan.chip is not None:
         total += f" of {size(plan.chip.memory)}" + ("" if plan.fits else ": does not fit")
-    return [*rows, ("total", total)]
-
-
-def rows_of_times(plan: PlanNumbers) -> list[tuple[str, str]]:
-    """The amount of work, and its time on the chip."""
+    memory.append(("total", total))
     wire = sum(e.wire_bytes for e in plan.exchanges)
-    amounts = f"{plan.flops:.3g} operations in all", size(plan.bytes_accessed), size(wire)
+    work = f"{plan.flops:.3g} operations in all", size(plan.bytes_accessed), size(wire)
     if plan.times is None:
-        return [*zip(("compute", "memory", "network"), amounts, strict=True)]
-    rows = [(n, f"{a}, {1e3 * t:.1f} ms") for (n, t), a in zip(plan.times._asdict().items(), amounts, strict=True)]
-    bound, longest = max(plan.times._asdict().items(), key=lambda item: item[1])
-    return [*rows, ("a step, at least", f"{1e3 * longest:.1f} ms, bound by {bound}")]
+        return [*memory, *zip(Times._fields, work, strict=True)]
+    times = plan.times._asdict()
+    rows = [(name, f"{amount}, {1e3 * t:.1f} ms") for (name, t), amount in zip(times.items(), work, strict=True)]
+    bound, longest = max(times.items(), key=lambda item: item[1])
+    return [*memory, *rows, ("a step, at least", f"{1e3 * longest:.1f} ms, bound by {bound}")]
 
 
 def rows_of_exchanges(exchanges: Sequence[Exchange]) -> list[tuple[str, ...]]:
     """Collectives, largest first."""
     return [(e.kind, f"{e.times:.0f}", size(e.bytes), e.scope, e.line) for e in exchanges]
-
-
-def as_text(plan: PlanNumbers) -> str:
-    """The plan as plain text."""
-    lines = [title(plan)]
-    lines += [f"  {name}: {value}" for name, value in (*rows_of_memory(plan), *rows_of_times(plan))]
-    for kind, count, amount, scope, line in rows_of_exchanges(plan.exchanges):
-        lines.append(f"  {count} of {kind}, {amount}{f' in {scope}' * bool(scope)}{f', {line}' * bool(line)}")
-    return "\n".join(lines)
-
-
-def as_tables(plan: PlanNumbers) -> Any:
-    """The plan as rich tables."""
-    table, group = importlib.import_module("rich.table"), importlib.import_module("rich.console")
-    amounts = table.Table("on each device", title(plan), title=None)
-    for name, value in (*rows_of_memory(plan), *rows_of_times(plan)):
-        amounts.add_row(name, value)
-    collectives = table.Table("collective", "times", "bytes", "module", "line")
-    rows = rows_of_exchanges(plan.exchanges)
-    for kind, count, amount, scope, line in rows[:_SHOWN]:
-        collectives.add_row(kind, count, amount, scope, _short(line))
-    if len(rows) > _SHOWN:
-        collectives.add_row(f"{len(rows) - _SHOWN} more", "", "", "", "")
-    return group.Group(amounts, collectives)
-
-
-def as_html(plans: Sequence[PlanNumbers]) -> str:
-    """Plans as an HTML fragment: a bar of the memory, then the tables."""
-    return "\n".join(map(_fragment, plans))
-
-
-def as_page(plans: Sequence[PlanNumbers]) -> str:
-    """Plans as a complete HTML page."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Plan</title>'
-        f"<style>{_STYLE}</style></head><body>\n{as_html(plans)}\n</body></html>\n"
-    )
-
-
-def _fragment(plan: PlanNumbers) -> str:
-    room = max(plan.memory.total, plan.chip.memory if plan.chip else 0, 1)
-    parts = zip(plan.memory._asdict().items(), _COLOURS, strict=True)
-    bar = "".join(
-        f'<span style="width:{100 * value / room:.2f}%;background:{colour}" title="{name}: {size(value)}"></span>'
-        for (name, value), colour in parts
-    )
-    chip = f" on {html.escape(plan.chip.name)}" if plan.chip else ""
-    amounts = "".join(_row(row) for row in (*rows_of_memory(plan), *rows_of_times(plan)))
-    exchanges = "".join(_row(row, 3) for row in rows_of_exchanges(plan.exchanges))
-    over = "" if plan.fits in (None, True) else '<p class="over">The step does not fit into the memory of a device.</p>'
-    head = "".join(f"<th>{name}</th>" for name in ("collective", "times", "bytes", "module", "line"))
-    return (
-        f'<h2>{html.escape(title(plan))}{chip}</h2><div class="bar">{bar}</div>{over}'
-        f"<table><tr><th>on each device</th><th></th></tr>{amounts}</table>"
-        f"<table><tr>{head}</tr>{exchanges}</table>"
-    )
 
 
 def _row(cells: Sequence[str], texts: int = 9) -> str:

@@ -15,7 +15,7 @@ from torch import nn
 
 import tenax
 from tenax.distributed import CHIPS, Chip, StepPlan, plan
-from tenax.planning.result import Exchange, Memory, extended
+from tenax.planning.report import Exchange, Memory, extended
 from tenax.sharding import fsdp, tensor_parallel
 
 MESH = {"data": 4, "model": 2}
