@@ -11,12 +11,12 @@ from torch.nn.functional import scaled_dot_product_attention
 
 import tenax
 from tenax.distributed import plan
-from tenax.planning import gpus
+from tenax.planning.targets import gpu_compiler
 from tenax.sharding import fsdp
 from tests.helpers.processes import run
 from tests.planning.perceptron import WIDTH, build, heads, perceptron
 
-needs_the_compiler = pytest.mark.skipif(gpus.compiler() is None, reason="the compiler of GPUs is not installed")
+needs_the_compiler = pytest.mark.skipif(gpu_compiler() is None, reason="the compiler of GPUs is not installed")
 
 
 @needs_the_compiler
@@ -79,7 +79,7 @@ print((torch.ones(2, device="jax") + 1).tolist())
     assert run(program, env=environment).stdout == "cpu\nH100\n[2.0, 2.0]\n"
 
 
-@pytest.mark.skipif(gpus.compiler() is not None, reason="the compiler of GPUs is installed")
+@pytest.mark.skipif(gpu_compiler() is not None, reason="the compiler of GPUs is installed")
 def test_without_the_compiler_the_error_says_how_to_get_it() -> None:
     with pytest.raises(ImportError, match=r"'H100'\): JAX's plugin for CUDA is missing; .* 'tenax\[cuda\]'"):
         tenax.target("H100")
