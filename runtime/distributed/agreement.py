@@ -1,27 +1,30 @@
 """Agreement of the ranks of a group, through its store, that they are about to run the same collective.
 
 Before a rank runs a new program, it compares it with those of the others, because mismatched collectives hang or end
-the process. With `TORCH_DISTRIBUTED_DEBUG=DETAIL` every call is compared. In addition, each rank publishes its current
-call within a second, for the error messages of the others.
+the process. With `TORCH_DISTRIBUTED_DEBUG=DETAIL` every call is compared; otherwise those of known programs afterwards,
+see `CallHistory`. In addition, each rank publishes its current call within a second, for the error messages of the
+others.
 """
 
 from __future__ import annotations
 
 import time
+import zlib
 from datetime import timedelta
 from typing import Any
 
 import torch
+from torch.distributed import DistBackendError
 
-from .errors import DistributedError
-from .history import CallHistory
-from .peers import Peers
 from .threads import end_thread_if_ending
 from .work import CollectiveWork
+from .world import Peers
 
 dist: Any = torch.distributed
 
 _PATIENCE = 0.5  # seconds
+_EVERY = 32  # calls
+_ENDED = {"died": "has died", "left": "has ended"}
 
 
 def appears(store: Any, key: str, seconds: float) -> bool:
@@ -34,6 +37,47 @@ def appears(store: Any, key: str, seconds: float) -> bool:
         time.sleep(pause)
         pause = min(2 * pause, 0.01)
     return True
+
+
+class CallHistory:
+    """The calls of this rank, and their comparison with those of the next one.
+
+    After every 32 calls a rank writes their checksums to the store of the group, and reads those that the next rank
+    wrote before. Ranks that called different programs of the same size, with wrong results, thus detect it within 64
+    calls. The cost is a few round trips to the store per 32 calls, whatever the number of ranks.
+    """
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.next = rank, (rank + 1) % size
+        self._calls: list[int] = []  # since the last comparison
+        self._pending: dict[int, list[int]] = {}  # not compared yet, by the count of their last call
+        self._names: dict[int, str] = {}  # the descriptions of checksums
+
+    def add(self, store: Any, count: int, description: str) -> str:
+        """Record a call; return a description of an earlier mismatch with the next rank, or an empty string."""
+        number = zlib.crc32(description.encode())
+        self._names[number] = description
+        self._calls.append(number)
+        if count % _EVERY or self.next == self.rank:
+            return ""
+        store.set(f"history/{count}/{self.rank}", " ".join(map(str, self._calls)))
+        found = next(filter(None, (self._compared(store, n) for n in sorted(self._pending))), "")
+        self._pending[count], self._calls = self._calls, []
+        return found
+
+    def _compared(self, store: Any, last: int) -> str:
+        key = f"history/{last}/{self.next}"
+        if not store.check([key]):
+            return ""  # the next rank is that far behind; its calls are compared later
+        theirs, ours = [*map(int, store.get(key).split())], self._pending.pop(last)
+        store.delete_key(key)
+        for i, (a, b) in enumerate(zip(theirs, ours, strict=False)):
+            if a != b:
+                count = last - len(ours) + i + 1
+                return (
+                    f"called #{count} {self._names.get(a, 'something else')}, and this rank #{count} {self._names[b]}"
+                )
+        return ""
 
 
 class Agreement:
@@ -51,7 +95,6 @@ class Agreement:
         self._history = CallHistory(rank, len(ranks))
         self._noted = ""
         self._compared = ""
-        self._said = ""
 
     @property
     def others(self) -> list[int]:
@@ -72,8 +115,8 @@ class Agreement:
                 "collective, with the same shapes, on every rank"
             )
 
-    def compare(self) -> None:
-        """Wait until the other ranks are about to run the same call.
+    def compare(self, text: str = "") -> list[str]:
+        """Wait until the other ranks are about to run the same call; return the text that each rank has passed.
 
         Raises:
             DistBackendError: one of them runs another call, has ended, or does not arrive in time.
@@ -81,41 +124,29 @@ class Agreement:
         store = self.stores[0]
         count, current = self.call
         own = f"call/{count}/{self.rank}"
-        store.set(own, current)
+        store.set(own, f"{current}\n{text}")
+        texts = []
         deadline = time.monotonic() + self.timeout.total_seconds()
-        for other in self.others:
-            key = f"call/{count}/{other}"
+        for rank in range(len(self.ranks)):
+            key = f"call/{count}/{rank}"
             while not appears(store, key, _PATIENCE):
                 if (reason := self.reason(store)) or time.monotonic() > deadline:
                     raise self.failed(reason or self._late(store))
-            theirs = store.get(key).decode()
+            theirs, said = store.get(key).decode().split("\n", 1)
             if theirs != current:
-                raise self.failed(self._disagreement(other, theirs, current))
+                raise self.failed(self._disagreement(rank, theirs, current))
+            texts.append(said)
         if self._compared:
             store.delete_key(self._compared)  # all ranks have read it
         self._compared = own
-
-    def exchange(self, text: str) -> list[str]:
-        """Compare the call that is about to run, and return the text that each rank has passed.
-
-        Raises:
-            DistBackendError: as in `compare`.
-        """
-        store, count = self.stores[0], self.call[0]
-        store.set(f"said/{count}/{self.rank}", text)
-        self.compare()
-        texts = [store.get(f"said/{count}/{rank}").decode() for rank in range(len(self.ranks))]
-        if self._said:
-            store.delete_key(self._said)  # all ranks have read it
-        self._said = f"said/{count}/{self.rank}"
         return texts
 
-    def failed(self, reason: str) -> DistributedError:
+    def failed(self, reason: str) -> DistBackendError:
         """The error of the current call; its reason is published to the other ranks."""
         if not self.fault:
             self.fault = reason
             self.note()
-        return DistributedError(f"{self.call[1]}, on rank {self.name(self.rank)}: {reason}")
+        return DistBackendError(f"{self.call[1]}, on rank {self.name(self.rank)}: {reason}")
 
     def _disagreement(self, other: int, theirs: str, ours: str) -> str:
         return (
@@ -137,23 +168,22 @@ class Agreement:
             except RuntimeError:
                 return  # the store has ended with the process that hosted it
 
-    def states(self, store: Any) -> dict[int, tuple[int, str, str]]:
-        """The state of the other ranks: the number of calls, the last call, and why it failed."""
+    def states(self, store: Any) -> tuple[dict[int, tuple[int, str, str]], str]:
+        """The state of the other ranks: the number of calls, the last call, and why it failed; why this is unknown."""
         found = {}
-        for other in self.others:
-            if store.check([f"state/{other}"]):
-                count, current, fault = store.get(f"state/{other}").decode().split("\n", 2)
-                found[other] = int(count), current, fault
-        return found
+        try:
+            for other in self.others:
+                if store.check([f"state/{other}"]):
+                    count, current, fault = store.get(f"state/{other}").decode().split("\n", 2)
+                    found[other] = int(count), current, fault
+        except RuntimeError as error:
+            return {}, f"the store of the group cannot be reached, so the process that has it has ended: {error}"
+        return found, ""
 
     def reason(self, store: Any) -> str:
         """Why the current call cannot finish; empty if it still may."""
         own_count, own = self.call
-        states, lost = {}, ""
-        try:
-            states = self.states(store)
-        except RuntimeError as error:
-            lost = f"the store of the group cannot be reached, so the process that has it has ended: {error}"
+        states, lost = self.states(store)
         for other, (count, current, fault) in states.items():
             if count == own_count and current != own and not fault:
                 return self._disagreement(other, current, own)  # also of a process that has ended since
@@ -166,10 +196,7 @@ class Agreement:
         return lost or next(failed, "")
 
     def _late(self, store: Any) -> str:
-        try:
-            states = self.states(store)
-        except RuntimeError:
-            states = {}
+        states, _ = self.states(store)
         missing = [
             f"rank {self.name(o)} (its last call was {states[o][1] if o in states else 'none'})"
             for o in self.others
@@ -180,8 +207,10 @@ class Agreement:
 
     def check(self, work: CollectiveWork) -> None:
         """Called by the monitor during a call: end it with an error if it cannot finish."""
-        lasted = time.monotonic() - work.started
-        if lasted < 1 or (self.peers is not None and any(self._just_ended(self.peers, o) for o in self.others)):
+        lasted, peers = time.monotonic() - work.started, self.peers
+        if lasted < 1:
+            return
+        if peers is not None and any(r in peers.ended and not peers.long_gone(r) for r in map(self.name, self.others)):
             return
         self.note()
         reason = self.reason(self.stores[1])
@@ -189,9 +218,3 @@ class Agreement:
             reason = self._late(self.stores[1])
         if reason:
             work.finish(self.failed(reason))
-
-    def _just_ended(self, peers: Peers, other: int) -> bool:
-        return self.name(other) in peers.ended and not peers.long_gone(self.name(other))
-
-
-_ENDED = {"died": "has died", "left": "has ended"}

@@ -15,9 +15,8 @@ from torch.distributed import ProcessGroup
 from .._torch.distributed import register_group, register_ranks
 from ..functional.detach import PureTrace
 from ..trace.core import current_trace, user_line
+from .collectives import BODIES, Ranks
 from .group import JaxProcessGroup
-from .programs import BODIES
-from .reductions import Ranks
 from .tensors import refuse_in_trace
 from .work import CollectiveWork, finished
 

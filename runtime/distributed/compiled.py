@@ -20,10 +20,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from torch.distributed import DistBackendError
 
 from .._jax import local_call
+from ..errors import TraceError
 from ..storage.placement import put
-from .errors import DifferentTracesError
 from .group_base import GroupBase, groups
 from .jaxprs import Description, axes_among, evaluate, inlined, renamed
 
@@ -38,6 +39,10 @@ _COLLECTIVES = {
 }
 Call = Callable[[list[jax.Array]], Sequence[jax.Array]]
 _compiled: Counter[str] = Counter()  # programs of each group, which its ranks compile in one order
+
+
+class DifferentTracesError(DistBackendError, TraceError):
+    """The ranks have traced different programs. All of them raise it, so their group remains usable."""
 
 
 def compile_for_ranks(

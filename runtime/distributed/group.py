@@ -1,4 +1,4 @@
-"""The process group of the backend "tenax": torch's calls, implemented by the collectives of `programs`."""
+"""The process group of the backend "tenax": torch's calls, implemented by `collectives`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ import torch
 from ..dtypes import numpy_dtype
 from ..storage.placement import put
 from ..trace.core import current_trace
-from .errors import describe
+from .collectives import check, describe
 from .group_base import Finish, GroupBase
 from .parts import expect, expect_count, expect_dtypes, expect_rank, padded, rows_of, split_counts, unpadded, zeros
-from .reductions import check
 from .sparse_parts import SparsePart
 from .tensors import array_of, refuse_in_trace, write, write_all
 from .work import CollectiveWork, finished

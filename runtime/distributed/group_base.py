@@ -21,11 +21,9 @@ from ..storage.placement import put
 from ..trace.core import as_tracer, current_trace, user_line
 from ..trace.ranks import axis_name, over_ranks
 from .agreement import Agreement
-from .errors import describe
+from .collectives import BODIES, Programs, Ranks, describe
 from .monitored import MonitoredBarriers
 from .point_to_point import Messages
-from .programs import BODIES, Programs
-from .reductions import Ranks
 from .threads import Channel, Job, Monitor
 from .work import CollectiveWork, finished
 from .world import World
@@ -79,6 +77,9 @@ class GroupBase(ProcessGroup):
 
     # Properties that torch queries
 
+    supports_splitting = supports_coalescing = supports_time_estimate = False
+    bound_device_id = None
+
     def rank(self) -> int:
         return self._rank
 
@@ -88,8 +89,7 @@ class GroupBase(ProcessGroup):
     def name(self) -> str:
         return "tenax"
 
-    def getBackendName(self) -> str:  # noqa: N802
-        return "tenax"
+    getBackendName = _get_backend_name = name  # noqa: N815
 
     def getGroupName(self) -> str:  # noqa: N802
         return self._name
@@ -100,52 +100,19 @@ class GroupBase(ProcessGroup):
     def getGroupDesc(self) -> str:  # noqa: N802
         return self._description
 
-    def setGroupDesc(self, description: str) -> None:  # noqa: N802
-        self._description = description
+    def setGroupDesc(self, desc: str) -> None:  # noqa: N802
+        self._description = desc
 
-    @property
-    def group_name(self) -> str:  # type: ignore[override]
-        return self._name
-
-    def _set_group_name(self, name: str) -> None:
-        self._name = name
-
-    @property
-    def group_desc(self) -> str:
-        return self._description
-
-    def _set_group_desc(self, description: str) -> None:
-        self._description = description
-
-    @property
-    def pg_name(self) -> str:
-        return self._name
+    group_name = pg_name = property(getGroupName)
+    group_desc = property(getGroupDesc)
+    _set_group_name, _set_group_desc = setGroupName, setGroupDesc
 
     @property
     def _device_types(self) -> list[torch.device]:
         return [torch.device(NAME), torch.device("cpu")]
 
-    @property  # type: ignore[misc]
-    def bound_device_id(self) -> None:
-        return None
-
-    @property
-    def supports_splitting(self) -> bool:
-        return False
-
-    @property
-    def supports_coalescing(self) -> bool:
-        return False
-
-    @property
-    def supports_time_estimate(self) -> bool:
-        return False
-
     def _get_backend(self, device: Any) -> Any:
         return self.host if torch.device(device).type == "cpu" else self
-
-    def _get_backend_name(self) -> str:
-        return "tenax"
 
     def get_group_store(self) -> Any:
         return self._store
@@ -155,13 +122,12 @@ class GroupBase(ProcessGroup):
 
     _set_default_timeout = set_timeout
 
-    def abort(self) -> None:
-        self.shutdown()
-
     def shutdown(self) -> None:
         """Stop watching the group."""
         if self.agreement.note in monitor().ticks:
             monitor().ticks.remove(self.agreement.note)
+
+    abort = shutdown
 
     @functools.cached_property
     def _monitored(self) -> MonitoredBarriers:
@@ -229,7 +195,7 @@ class GroupBase(ProcessGroup):
 
         def job() -> list[str]:
             self.agreement.begin(description)
-            return self.agreement.exchange(text)
+            return self.agreement.compare(text)
 
         texts: list[str] = self.in_order(description, job)
         return texts

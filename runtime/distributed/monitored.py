@@ -14,10 +14,10 @@ from datetime import timedelta
 from typing import Any
 
 import torch
+from torch.distributed import DistBackendError
 
 from .. import patches
 from .agreement import appears
-from .errors import DistributedError
 
 dist: Any = torch.distributed
 
@@ -41,7 +41,7 @@ class MonitoredBarriers:
         if self.rank:
             self.store.set(f"{prefix}/{self.rank}", "")
             if not appears(self.store, f"{prefix}/met", seconds) or self.store.get(f"{prefix}/met") != b"all":
-                raise DistributedError(
+                raise DistBackendError(
                     f"Rank {self.rank} successfully reached monitoredBarrier, but received errors while waiting for "
                     "send/recv from rank 0. Please check rank 0 logs for faulty rank."
                 )
@@ -49,7 +49,7 @@ class MonitoredBarriers:
         error = self._missing(prefix, seconds, wait_all_ranks)
         self.store.set(f"{prefix}/met", error or "all")
         if error:
-            raise DistributedError(f"[Rank 0]: {error}")
+            raise DistBackendError(f"[Rank 0]: {error}")
 
     def _missing(self, prefix: str, seconds: float, wait_all_ranks: bool) -> str:
         """What the first rank reports; empty if all ranks arrive."""

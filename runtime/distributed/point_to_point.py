@@ -17,12 +17,12 @@ from typing import Any
 import jax
 import numpy as np
 import torch
+from torch.distributed import DistBackendError
 
 from ..dtypes import numpy_dtype
 from ..storage.placement import put
 from .agreement import Agreement, appears
-from .errors import DistributedError
-from .programs import Programs
+from .collectives import Programs
 from .tensors import write
 from .threads import GroupThread, Monitor, end_thread_if_ending, is_ending
 from .work import CollectiveWork
@@ -99,10 +99,10 @@ class Messages:
         peers = agreement.peers
         gone = [agreement.name(o) for o in others if peers is not None and peers.long_gone(agreement.name(o))]
         if len(gone) == len(others):
-            work.finish(DistributedError(f"{work.description()}: the process of rank {gone[0]} has ended"))
+            work.finish(DistBackendError(f"{work.description()}: the process of rank {gone[0]} has ended"))
         elif lasted > agreement.timeout.total_seconds():
             work.finish(
-                DistributedError(
+                DistBackendError(
                     f"{work.description()}: no matching call within {agreement.timeout.total_seconds():g} s"
                 )
             )
@@ -181,7 +181,7 @@ class _Pair:
         dtype = numpy_dtype(tensor.dtype).name
         refusal = "" if _matches(kind, tensor.numel(), dtype) else f"{dtype}{list(tensor.shape)}"
         if refusal:
-            receive.work.finish(DistributedError(f"{receive.work.description()}: the message is {kind}"))
+            receive.work.finish(DistBackendError(f"{receive.work.description()}: the message is {kind}"))
         else:
             receive.work.came_from(self.messages.agreement.name(self.other))
             self.matched[number] = receive
@@ -213,13 +213,13 @@ class _Pair:
 
     def _send(self, send: _Send, refusal: str) -> None:
         if refusal:
-            send.work.finish(DistributedError(f"{send.work.description()}: the receiver expected {refusal}"))
+            send.work.finish(DistBackendError(f"{send.work.description()}: the receiver expected {refusal}"))
             return
         try:
             self._transfer(send.array.reshape(-1), self.position)
             send.work.finish()
         except Exception as error:
-            send.work.finish(DistributedError(f"{send.work.description()}: {error}"))
+            send.work.finish(DistBackendError(f"{send.work.description()}: {error}"))
 
     def _receive(self, receive: _Receive) -> None:
         tensor = receive.tensors[0]
@@ -228,7 +228,7 @@ class _Pair:
             message = self._transfer(empty, 1 - self.position)
             receive.work.finish(write=functools.partial(write, tensor, message))
         except Exception as error:
-            receive.work.finish(DistributedError(f"{receive.work.description()}: {error}"))
+            receive.work.finish(DistBackendError(f"{receive.work.description()}: {error}"))
 
     def _transfer(self, flat: jax.Array, source: int) -> jax.Array:
         program, _ = self.programs.find("send", [flat], source=source)

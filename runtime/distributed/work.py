@@ -18,7 +18,6 @@ import torch.distributed as dist
 
 from .._torch import pytree
 from ..trace.core import current_trace, user_line
-from .errors import DistributedError
 from .tensors import is_whole
 
 
@@ -106,7 +105,7 @@ class CollectiveWork(dist.Work):
     def join(self, seconds: float | None = None) -> None:
         """Wait until the call has finished, and raise its error; its results are not written."""
         if not self._done.wait(seconds or None):
-            raise DistributedError(f"{self.description()}: not finished within the {seconds} s of wait()")
+            raise dist.DistBackendError(f"{self.description()}: not finished within the {seconds} s of wait()")
         if self._error is not None:
             raise self._error
 

@@ -1,22 +1,66 @@
-"""The processes of the program: joining `jax.distributed`, and the device of each rank."""
+"""The processes of the program: joining `jax.distributed`, the device of each rank, and notices of those that ended."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import jax
 import torch
+from torch.distributed import DistBackendError
 
+from .. import _jax_coordinator
 from .._jax import backends_are_initialized
-from .._jax_coordinator import join_coordinator
-from .errors import DistributedError
-from .peers import Peers, start_coordinator
 
 dist: Any = torch.distributed
+_GRACE = 1.0  # seconds
+
+
+class Peers:
+    """The ranks of the program that have ended, by rank, with `died` or `left`."""
+
+    def __init__(self, host: str, port: int, rank: int) -> None:
+        self.ended: dict[int, str] = {}
+        self._ended_at: dict[int, float] = {}
+        self.changed = threading.Event()
+        self.on_change: Callable[[], None] = lambda: None
+        self.connection = socket.create_connection((host, port))
+        self.connection.sendall(f"{rank}\n".encode())
+        threading.Thread(target=self._listen, name="tenax peers", daemon=True).start()
+        self.pid = os.getpid()
+        atexit.register(self.leave)
+
+    def long_gone(self, rank: int) -> bool:
+        """Whether a rank ended more than a grace period ago, so that a call still waiting for it will never finish."""
+        return rank in self.ended and time.monotonic() - self._ended_at[rank] > _GRACE
+
+    def leave(self) -> None:
+        """Tell the coordinator that this process ends normally, unless an exception ends it."""
+        if getattr(sys, "last_value", None) is None and os.getpid() == self.pid:
+            try:
+                self.connection.sendall(b"bye\n")
+            except OSError:
+                return  # the coordinator was killed
+
+    def _listen(self) -> None:
+        try:
+            for line in self.connection.makefile():
+                rank, how = line.split()
+                self._ended_at[int(rank)] = time.monotonic()
+                self.ended[int(rank)] = how
+                self.changed.set()
+                self.on_change()
+        except OSError:
+            return
 
 
 @dataclass(frozen=True)
@@ -68,22 +112,41 @@ def _join(store: Any, rank: int, size: int, timeout: timedelta) -> Peers:
             "before the first tensor on the device and the first JAX computation"
         )
     if rank == 0:
-        service, own = start_coordinator(size)
+        service, own = _start_coordinator(size)
         store.set("coordinator", f"{_host(store)} {service} {own}")
     store.wait(["coordinator"], timeout)
     host, service_port, own_port = store.get("coordinator").decode().split()
     _take_one_accelerator()
     seconds = max(1, int(timeout.total_seconds()))
     try:
-        join_coordinator(f"{host}:{service_port}", rank, size, seconds)
+        _jax_coordinator.join_coordinator(f"{host}:{service_port}", rank, size, seconds)
         jax.devices()  # the processes exchange their device lists
     except (RuntimeError, ValueError) as error:
-        raise DistributedError(
+        raise DistBackendError(
             f"init_process_group: rank {rank} of {size} could not join the others: {error}"
         ) from error
     peers = Peers(host, int(own_port), rank)
     _joined.append((rank, size, peers))
     return peers
+
+
+def _start_coordinator(world_size: int) -> tuple[int, int]:
+    """Start the coordinator as a child process, which ends with the last rank, and return its two ports."""
+    child = subprocess.Popen(
+        [sys.executable, "-I", _jax_coordinator.__file__, str(world_size)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is meant for the ranks
+        text=True,
+    )
+    assert child.stdout is not None
+    ports = child.stdout.readline().split()
+    if len(ports) != 2:
+        raise DistBackendError(f"tenax: the coordinator of jax.distributed did not start (exit code {child.wait()})")
+    # The thread keeps its standard input open until this process ends.
+    threading.Thread(target=child.wait, name="tenax coordinator", daemon=True).start()
+    return int(ports[0]), int(ports[1])
 
 
 def _take_one_accelerator() -> None:
