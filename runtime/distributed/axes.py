@@ -18,7 +18,7 @@ from ..trace.core import current_trace, user_line
 from .collectives import BODIES, Ranks
 from .group import JaxProcessGroup
 from .tensors import refuse_in_trace
-from .work import CollectiveWork, finished
+from .work import CollectiveWork
 
 _groups: dict[tuple[str, ...], AxisGroup] = {}
 
@@ -83,32 +83,25 @@ class AxisGroup(JaxProcessGroup):
                 return int(lax.axis_size(self.axes))
             except NameError:
                 pass
-        raise RuntimeError(
+        raise self.without_axis()
+
+    def without_axis(self) -> RuntimeError:
+        """The error of a collective that no JAX function maps over the axes."""
+        return RuntimeError(
             f"a collective of the group of axis {self._name!r}{user_line()}: there is no such axis; expected a "
             f"function of t2j in jax.shard_map over a mesh with the axis {self._name!r}"
         )
 
-    def _start(
-        self,
-        name: str,
-        arrays: Sequence[jax.Array],
-        result: Any,
-        finish: Callable[[list[jax.Array]], None],
-        **details: Any,
-    ) -> CollectiveWork:
+    def _trace(self, name: str, arrays: Sequence[jax.Array], **details: Any) -> list[jax.Array]:
         ranks = Ranks(self.axes, self.size(), lambda: lax.axis_index(self.axes))
         with jax.enable_x64(True):
-            results = BODIES[name]([*arrays], ranks=ranks, **details)
-        finish(results)
-        return self._collected(finished(result))
+            return BODIES[name]([*arrays], ranks=ranks, **details)
+
+    def _submitted(self, *call: Any) -> CollectiveWork:
+        raise self.without_axis()  # outside of a trace
 
     def _exchange(
-        self,
-        flat: jax.Array,
-        sent: list[int],
-        received: list[int],
-        result: Any,
-        finish: Callable[[jax.Array], None],
+        self, flat: jax.Array, sent: list[int], received: list[int], result: Any, finish: Callable[[jax.Array], None]
     ) -> CollectiveWork:
         if len({*sent, *received}) > 1:
             refuse_in_trace("all_to_all of parts of different sizes", "expected parts of one size: pad them")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 from collections.abc import Iterator
@@ -14,12 +15,14 @@ import numpy as np
 import torch
 from jax.experimental import multihost_utils
 
+from .. import patches
 from .._torch.distributed import skip_flight_recorder
 from ..trace.ranks import set_compiler
-from . import monitored, reducer, traced_batch_norm, traced_ddp
 from .compiled import compile_for_ranks
+from .data_parallel import telling, with_parameter_of_the_host, with_traces
 from .group import JaxProcessGroup
 from .jaxprs import axes_among
+from .traced_batch_norm import traced_batch_norm
 from .world import World, make_world
 
 dist: Any = torch.distributed
@@ -29,12 +32,7 @@ _worlds: list[World] = []  # that of the current default group, if any
 
 def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     """Create the default group, which joins the processes, or a group of some of its ranks."""
-    reducer.install()
-    monitored.install()
-    traced_ddp.install()
-    traced_batch_norm.install()
-    set_compiler(axes_among, compile_for_ranks)
-    skip_flight_recorder()
+    _install()
     ranks, store = list(options.global_ranks_in_group), _of_this_attempt(options.store)
     if not ranks:
         _worlds[:] = [make_world(store, options.group_rank, options.group_size, options.timeout)]
@@ -42,6 +40,19 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
     if not _worlds:
         raise RuntimeError('new_group: the default group has no backend "tenax"; expected init_process_group("tenax")')
     return JaxProcessGroup(store, options.group_rank, ranks, _worlds[0], options.timeout, options.group_id)
+
+
+@functools.cache
+def _install() -> None:
+    """Have torch and traces accept groups of "tenax"."""
+    for owner in ("torch.distributed", "torch.distributed.distributed_c10d"):
+        patches.delegate(owner, "monitored_barrier", "tenax.distributed.monitored")
+    patches.wrap("torch.distributed.Reducer", with_parameter_of_the_host)
+    patches.wrap("torch.nn.parallel.DistributedDataParallel._ddp_init_helper", telling)
+    patches.wrap("torch.nn.parallel.DistributedDataParallel.forward", with_traces)
+    patches.wrap("torch.nn.modules._functions.SyncBatchNorm.forward", traced_batch_norm)
+    set_compiler(axes_among, compile_for_ranks)
+    skip_flight_recorder()
 
 
 def _of_this_attempt(store: Any) -> Any:

@@ -15,11 +15,24 @@ import torch
 from ..dtypes import numpy_dtype
 from ..storage.placement import put
 from ..trace.core import current_trace
-from .collectives import check, describe
+from .collectives import describe
 from .group_base import Finish, GroupBase
-from .parts import expect, expect_count, expect_dtypes, expect_rank, padded, rows_of, split_counts, unpadded, zeros
-from .sparse_parts import SparsePart
-from .tensors import array_of, refuse_in_trace, write, write_all
+from .tensors import (
+    SparsePart,
+    array_of,
+    expect,
+    expect_dtypes,
+    expect_list,
+    expect_rank,
+    padded,
+    refuse_in_trace,
+    rows_of,
+    split_counts,
+    unpadded,
+    write,
+    write_all,
+    zeros,
+)
 from .work import CollectiveWork, finished
 
 dist: Any = torch.distributed
@@ -65,10 +78,8 @@ class JaxProcessGroup(GroupBase):
         details = _reduction(opts or dist.AllreduceOptions())
         if any(t.layout is torch.sparse_coo for t in tensors):
             return self._allreduce_sparse(tensors, **details)
-        arrays = [array_of(t, "all_reduce") for t in tensors]
-        for array in arrays:
-            check(details["op"], array.dtype)
-        return self._start("all_reduce", arrays, tensors, functools.partial(write_all, tensors), **details)
+        arrays = [array_of(t, "all_reduce", details["op"]) for t in tensors]
+        return self._start("all_reduce", arrays, tensors, **details)
 
     def _allreduce_sparse(self, tensors: list[Tensor], op: str, factor: Any = None) -> CollectiveWork:
         refuse_in_trace("all_reduce of sparse tensors", "expected dense ones: convert with .to_dense()")
@@ -102,22 +113,17 @@ class JaxProcessGroup(GroupBase):
     def reduce(self, tensors: list[Tensor], opts: Any) -> CollectiveWork:
         details = _reduction(opts)
         expect_rank("reduce", opts.rootRank, self.size())
-        arrays = [array_of(t, "reduce") for t in tensors]
-        for array in arrays:
-            check(details["op"], array.dtype)
+        arrays = [array_of(t, "reduce", details["op"]) for t in tensors]
         finish = writing(tensors, self._rank == opts.rootRank)
         return self._start("reduce", arrays, tensors, finish, root=opts.rootRank, **details)
 
     @_of_device
     def allgather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
         for output, value in zip(outputs, inputs, strict=True):
-            expect_count("all_gather", output, self.size())
-            expect_dtypes("all_gather", output, value)
+            expect_list("all_gather", output, value, self.size())
         if any(t.shape != value.shape for output, value in zip(outputs, inputs, strict=True) for t in output):
             return self._allgather_uneven(outputs, inputs)
-        arrays = [array_of(t, "all_gather") for t in inputs]
-        finish = functools.partial(write_all, [t for output in outputs for t in output])
-        return self._start("all_gather_list", arrays, outputs, finish)
+        return self._start("all_gather_list", [array_of(t, "all_gather") for t in inputs], outputs)
 
     def _allgather_uneven(self, outputs: list[list[Tensor]], inputs: list[Tensor]) -> CollectiveWork:
         refuse_in_trace("all_gather of different shapes", "expected one shape on every rank: pad the tensors")
@@ -128,12 +134,7 @@ class JaxProcessGroup(GroupBase):
             padded(array_of(t, "all_gather").reshape(-1), (t.numel(),), width)[0]
             for t, width in zip(inputs, widths, strict=True)
         ]
-
-        def finish(rows: list[jax.Array]) -> None:
-            for i, tensor in enumerate(t for output in outputs for t in output):
-                write(tensor, rows[i][: tensor.numel()])
-
-        return self._start("all_gather_list", arrays, outputs, finish)
+        return self._start("all_gather_list", arrays, outputs)
 
     @_of_device
     def allgather_coalesced(
@@ -158,30 +159,22 @@ class JaxProcessGroup(GroupBase):
                 output,
                 f"{self.size()} times {list(value.shape)}",
             )
-        arrays = [array_of(t, "all_gather_into_tensor") for t in inputs]
-        return self._start("all_gather", arrays, outputs, functools.partial(write_all, outputs))
+        return self._start("all_gather", [array_of(t, "all_gather_into_tensor") for t in inputs], outputs)
 
     @_of_device
     def reduce_scatter(self, outputs: list[Tensor], inputs: list[list[Tensor]], opts: Any) -> CollectiveWork:
         details = _reduction(opts)
         arrays = []
         for output, values in zip(outputs, inputs, strict=True):
-            expect_count("reduce_scatter", values, self.size())
-            expect_dtypes("reduce_scatter", values, output)
+            expect_list("reduce_scatter", values, output, self.size())
             expect(values[self._rank].shape == output.shape, "reduce_scatter", output, values[self._rank].shape)
             if any(t.shape != output.shape for t in values):
                 refuse_in_trace(
                     "reduce_scatter of different shapes", "expected one shape on every rank: pad the tensors"
                 )
-            parts = [array_of(t, "reduce_scatter").reshape(-1) for t in values]
-            check(details["op"], parts[0].dtype)
+            parts = [array_of(t, "reduce_scatter", details["op"]).reshape(-1) for t in values]
             arrays.append(rows_of(parts, max(p.size for p in parts)))
-
-        def finish(rows: list[jax.Array]) -> None:
-            for output, row in zip(outputs, rows, strict=True):
-                write(output, row[: output.numel()])
-
-        return self._start("reduce_scatter", arrays, outputs, finish, **details)
+        return self._start("reduce_scatter", arrays, outputs, **details)
 
     @_of_device
     def _reduce_scatter_base(self, output: Tensor, value: Tensor, opts: Any = None) -> CollectiveWork:
@@ -200,23 +193,19 @@ class JaxProcessGroup(GroupBase):
                 output,
                 f"1/{self.size()} of {list(value.shape)}",
             )
-        arrays = [array_of(t, "reduce_scatter_tensor") for t in inputs]
-        for array in arrays:
-            check(details["op"], array.dtype)
-        return self._start("reduce_scatter", arrays, outputs, functools.partial(write_all, outputs), **details)
+        arrays = [array_of(t, "reduce_scatter_tensor", details["op"]) for t in inputs]
+        return self._start("reduce_scatter", arrays, outputs, **details)
 
     @_of_device
     def gather(self, outputs: list[list[Tensor]], inputs: list[Tensor], opts: Any) -> CollectiveWork:
         refuse_in_trace("gather", "use all_gather: every rank computes the same")
         expect_rank("gather", opts.rootRank, self.size())
         value = inputs[0]
-        finish: Finish = discard
         if self._rank == opts.rootRank:
-            expect_count("gather", outputs[0], self.size())
-            expect_dtypes("gather", outputs[0], value)
+            expect_list("gather", outputs[0], value, self.size())
             for output in outputs[0]:
                 expect(output.shape == value.shape, "gather", output, value.shape)
-            finish = functools.partial(write_all, outputs[0])
+        finish = None if self._rank == opts.rootRank else discard
         return self._start("gather", [array_of(value, "gather")], outputs, finish)
 
     @_of_device
@@ -226,14 +215,13 @@ class JaxProcessGroup(GroupBase):
         output = outputs[0]
         array_of(output, "scatter")
         if self._rank == opts.rootRank:
-            expect_count("scatter", inputs[0], self.size())
-            expect_dtypes("scatter", inputs[0], output)
+            expect_list("scatter", inputs[0], output, self.size())
             for value in inputs[0]:
                 expect(value.shape == output.shape, "scatter", value, output.shape)
             rows = rows_of([array_of(t, "scatter").reshape(-1) for t in inputs[0]], output.numel())
         else:
             rows = zeros((self.size(), output.numel()), numpy_dtype(output.dtype))
-        return self._start("scatter", [rows], outputs, functools.partial(write_all, outputs), root=opts.rootRank)
+        return self._start("scatter", [rows], outputs, root=opts.rootRank)
 
     @_of_device
     def alltoall_base(
@@ -248,7 +236,7 @@ class JaxProcessGroup(GroupBase):
                     f"all_to_all_single: Tensor's dim 0 ({value.shape[0]}) does not divide equally across group size "
                     f"{self.size()}"
                 )
-            return self._start("all_to_all", [array], output, functools.partial(write_all, [output]))
+            return self._start("all_to_all", [array], output)
         sent = split_counts("input", value, input_splits, self.size())
         received = split_counts("output", output, output_splits, self.size())
         return self._exchange(array.reshape(-1), sent, received, output, lambda flat: write(output, flat))
@@ -256,8 +244,7 @@ class JaxProcessGroup(GroupBase):
     @_of_device
     def alltoall(self, outputs: list[Tensor], inputs: list[Tensor], opts: Any = None) -> CollectiveWork:
         for tensors in (outputs, inputs):
-            expect_count("all_to_all", tensors, self.size())
-            expect_dtypes("all_to_all", tensors, inputs[0])
+            expect_list("all_to_all", tensors, inputs[0], self.size())
         sent, received = [t.numel() for t in inputs], [t.numel() for t in outputs]
         flat = jnp.concatenate([array_of(t, "all_to_all").reshape(-1) for t in inputs])
 

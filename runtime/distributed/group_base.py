@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.distributed import ProcessGroup
 
-from .._torch import NAME
+from .._torch import NAME, pytree
 from .._torch.distributed import host_group
 from ..functional.detach import PureTrace
 from ..storage.avals import meshes
@@ -24,29 +24,21 @@ from .agreement import Agreement
 from .collectives import BODIES, Programs, Ranks, describe
 from .monitored import MonitoredBarriers
 from .point_to_point import Messages
-from .threads import Channel, Job, Monitor
+from .tensors import write_all
+from .threads import Channel, Job, monitor
 from .work import CollectiveWork, finished
 from .world import World
 
 Finish = Callable[[list[jax.Array]], None]
 
 
-@functools.cache
-def programs_of(devices: tuple[jax.Device, ...]) -> Programs:
-    """The collectives over the devices of a group."""
-    return Programs(devices)
+programs_of = functools.cache(Programs)  # the collectives over the devices of a group
 
 
 @functools.cache
 def channel_of(devices: tuple[jax.Device, ...]) -> Channel:
     """The thread shared by all groups of the same devices, whose messages share connections."""
     return Channel()
-
-
-@functools.cache
-def monitor() -> Monitor:
-    """The monitor of this process."""
-    return Monitor()
 
 
 groups: weakref.WeakValueDictionary[str, GroupBase] = weakref.WeakValueDictionary()  # by axis name in programs
@@ -69,7 +61,7 @@ class GroupBase(ProcessGroup):
         self._programs = programs_of(devices)
         self._channel = channel_of(devices)
         self.agreement = Agreement(store, tuple(ranks), rank, timeout, world.peers)
-        self._messages = Messages(store, rank, devices, self.agreement, monitor())
+        self._messages = Messages(store, rank, devices, self.agreement)
         if world.peers is not None:
             world.peers.on_change = monitor().wake.set
         monitor().ticks.append(self.agreement.note)
@@ -141,9 +133,11 @@ class GroupBase(ProcessGroup):
     # How collectives run
 
     def _start(
-        self, name: str, arrays: Sequence[jax.Array], result: Any, finish: Finish, **details: Any
+        self, name: str, arrays: Sequence[jax.Array], result: Any, finish: Finish | None = None, **details: Any
     ) -> CollectiveWork:
-        """Run one collective, and have `finish` write its results into tensors; in a trace, add it to the trace."""
+        """Run one collective, or add it to the trace, and have `finish` write what it returns, by default into the
+        tensors of `result`."""
+        finish = finish or functools.partial(write_all, pytree.tree_leaves(result))
         if current_trace() is not None:
             finish(self._trace(name, arrays, **details))
             return self._collected(finished(result))

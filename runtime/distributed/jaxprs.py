@@ -167,15 +167,12 @@ def _axes(jaxpr: Any) -> Iterator[str]:
                     yield from _axes(inner)
 
 
-def renamed(jaxpr: Jaxpr, axes: Mapping[str, tuple[str, ...]]) -> Jaxpr:
+def renamed(jaxpr: Jaxpr, axes: Mapping[Any, tuple[str, ...]]) -> Jaxpr:
     """The jaxpr with each named axis replaced by axes of another mesh."""
 
     def effects(found: Any) -> Any:
-        return {
-            new
-            for effect in found
-            for new in (map(NamedAxisEffect, axes[effect.name]) if _is_named(effect, axes) else (effect,))
-        }
+        named = {e for e in found if isinstance(e, NamedAxisEffect) and e.name in axes}
+        return found - named | {NamedAxisEffect(new) for e in named for new in axes[e.name]}
 
     def param(name: str, value: Any) -> Any:
         if name in ("axes", "axis_name"):
@@ -187,10 +184,6 @@ def renamed(jaxpr: Jaxpr, axes: Mapping[str, tuple[str, ...]]) -> Jaxpr:
         e.replace(params={k: param(k, v) for k, v in e.params.items()}, effects=effects(e.effects)) for e in jaxpr.eqns
     ]
     return jaxpr.replace(eqns=equations, effects=effects(jaxpr.effects))
-
-
-def _is_named(effect: Any, axes: Mapping[str, Any]) -> bool:
-    return isinstance(effect, NamedAxisEffect) and effect.name in axes
 
 
 def _within(value: Any, change: Callable[[Jaxpr], Jaxpr]) -> Any:

@@ -6,7 +6,6 @@ name those that are missing then.
 
 from __future__ import annotations
 
-import functools
 import time
 import warnings
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from typing import Any
 import torch
 from torch.distributed import DistBackendError
 
-from .. import patches
 from .agreement import appears
 
 dist: Any = torch.distributed
@@ -75,28 +73,20 @@ class MonitoredBarriers:
         return f"Ranks {', '.join(map(str, missing))} failed to pass monitoredBarrier in {text}"
 
 
-def _for_groups_of_the_device(plain: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(plain)
-    def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> Any:
-        chosen = dist.group.WORLD if group is None else group
-        if getattr(chosen, "getBackendName", str)() != "tenax":
-            return plain(group, timeout, wait_all_ranks)
-        if isinstance(timeout, float):
-            warnings.warn(
-                f"Please specify timeout arg as a timedelta. Converting current value of {timeout} assuming it "
-                "represents seconds",
-                stacklevel=2,
-            )
-            timeout = timedelta(seconds=timeout)
-        if not isinstance(timeout, timedelta | None):
-            raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
-        return chosen.monitored_barrier(timeout, wait_all_ranks)
-
-    return monitored_barrier
-
-
-@functools.cache
-def install() -> None:
-    """Have `dist.monitored_barrier` accept groups of "tenax"."""
-    for path in ("torch.distributed.monitored_barrier", "torch.distributed.distributed_c10d.monitored_barrier"):
-        patches.wrap(path, _for_groups_of_the_device)
+def monitored_barrier(
+    plain: Callable[..., Any], group: Any = None, timeout: Any = None, wait_all_ranks: bool = False
+) -> Any:
+    """`dist.monitored_barrier`, as `plain`, which also accepts groups of "tenax"."""
+    chosen = dist.group.WORLD if group is None else group
+    if getattr(chosen, "getBackendName", str)() != "tenax":
+        return plain(group, timeout, wait_all_ranks)
+    if isinstance(timeout, float):
+        warnings.warn(
+            f"Please specify timeout arg as a timedelta. Converting current value of {timeout} assuming it represents "
+            "seconds",
+            stacklevel=3,
+        )
+        timeout = timedelta(seconds=timeout)
+    if not isinstance(timeout, timedelta | None):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    return chosen.monitored_barrier(timeout, wait_all_ranks)

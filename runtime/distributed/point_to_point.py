@@ -15,16 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import numpy as np
 import torch
 from torch.distributed import DistBackendError
 
 from ..dtypes import numpy_dtype
-from ..storage.placement import put
 from .agreement import Agreement, appears
 from .collectives import Programs
-from .tensors import write
-from .threads import GroupThread, Monitor, end_thread_if_ending, is_ending
+from .tensors import write, zeros
+from .threads import GroupThread, end_thread_if_ending, is_ending, monitor
 from .work import CollectiveWork
 
 _PATIENCE = 0.5  # seconds
@@ -47,11 +45,8 @@ class _Send:
 class Messages:
     """The messages of this rank of a group."""
 
-    def __init__(
-        self, store: Any, rank: int, devices: Sequence[jax.Device], agreement: Agreement, monitor: Monitor
-    ) -> None:
-        self.store, self.rank, self.devices = store, rank, devices
-        self.agreement, self.monitor = agreement, monitor
+    def __init__(self, store: Any, rank: int, devices: Sequence[jax.Device], agreement: Agreement) -> None:
+        self.store, self.rank, self.devices, self.agreement = store, rank, devices, agreement
         self.lock = threading.Lock()
         self.pairs: dict[int, _Pair] = {}
 
@@ -70,7 +65,7 @@ class Messages:
             tensors, lambda: f"send of {kind} from rank {name(self.rank)} to rank {name(destination)}"
         )
         self.pair(destination).post_send(_Send(work, array), tag, kind)
-        self.monitor.watch(work, functools.partial(self._check, [destination]))
+        monitor().watch(work, functools.partial(self._check, [destination]))
         return work
 
     def receive(self, tensors: list[torch.Tensor], sources: list[int], tag: int) -> CollectiveWork:
@@ -82,7 +77,7 @@ class Messages:
         receive = _Receive(work, tensors, tag)
         for source in sources:
             self.pair(source).post_receive(receive)
-        self.monitor.watch(work, functools.partial(self._check, sources))
+        monitor().watch(work, functools.partial(self._check, sources))
         return work
 
     def take(self, receives: list[_Receive], tag: int) -> _Receive | None:
@@ -122,7 +117,7 @@ class _Pair:
         self.posting = messages.store.clone()  # used while holding `posted`
         self.sends: dict[int, _Send] = {}
         self.receives: list[_Receive] = []
-        self.arrived: list[tuple[int, int, str]] = []  # number, tag, kind of messages without a receive yet
+        self.arrived: list[tuple[int, int, int, str]] = []  # number, tag, size, kind of messages without a receive yet
         self.matched: dict[int, _Receive] = {}
         self.sent = 0
         self.posted = threading.Condition()
@@ -138,7 +133,7 @@ class _Pair:
         with self.posted:
             self.sent += 1
             self.sends[self.sent] = send
-            self.posting.set(f"{self.prefix}/{self.messages.rank}/{self.sent}", f"{tag} {kind}")
+            self.posting.set(f"{self.prefix}/{self.messages.rank}/{self.sent}", f"{tag} {send.array.size} {kind}")
             self.posted.notify_all()
 
     def post_receive(self, receive: _Receive) -> None:
@@ -172,18 +167,19 @@ class _Pair:
             with self.posted:
                 if text:
                     number += 1
-                    tag, kind = text.split(" ", 1)
-                    self.arrived.append((number, int(tag), kind))
+                    tag, size, kind = text.split(" ", 2)
+                    self.arrived.append((number, int(tag), int(size), kind))
                 self._assign()
 
-    def _accept(self, receive: _Receive, number: int, tag: int, kind: str) -> None:
+    def _accept(self, receive: _Receive, number: int, tag: int, size: int, kind: str) -> None:
         tensor = receive.tensors[0]
         dtype = numpy_dtype(tensor.dtype).name
-        refusal = "" if _matches(kind, tensor.numel(), dtype) else f"{dtype}{list(tensor.shape)}"
+        fits = size == tensor.numel() and kind.startswith(f"{dtype}[")
+        refusal = "" if fits else f"{dtype}{list(tensor.shape)}"
         if refusal:
             receive.work.finish(DistBackendError(f"{receive.work.description()}: the message is {kind}"))
         else:
-            receive.work.came_from(self.messages.agreement.name(self.other))
+            receive.work.source = self.messages.agreement.name(self.other)
             self.matched[number] = receive
         place = self.posting.add(f"{self.prefix}/places", 1)
         self.posting.set(f"{self.prefix}/place/{place}", f"{self.other} {number} {refusal}")
@@ -224,7 +220,7 @@ class _Pair:
     def _receive(self, receive: _Receive) -> None:
         tensor = receive.tensors[0]
         try:
-            empty = put(np.zeros(tensor.numel(), numpy_dtype(tensor.dtype)), 0)
+            empty = zeros((tensor.numel(),), numpy_dtype(tensor.dtype))
             message = self._transfer(empty, 1 - self.position)
             receive.work.finish(write=functools.partial(write, tensor, message))
         except Exception as error:
@@ -238,9 +234,3 @@ class _Pair:
 def _read(store: Any, key: str) -> str:
     """The value of a key, or an empty string if it does not appear soon."""
     return store.get(key).decode() if appears(store, key, _PATIENCE) else ""
-
-
-def _matches(kind: str, count: int, dtype: str) -> bool:
-    name, _, shape = kind.rstrip("]").partition("[")
-    sizes = [int(n) for n in shape.split(",") if n.strip()]
-    return name == dtype and int(np.prod(sizes, dtype=np.int64)) == count

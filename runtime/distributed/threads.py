@@ -9,6 +9,7 @@ All these threads must end before Python does: one that returns from C++ code du
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import queue
 import sys
@@ -93,7 +94,6 @@ class Monitor:
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="tenax collectives monitor", daemon=True)
         self._thread.start()
-        _monitors.append(self)
 
     def stop(self) -> None:
         """End the thread."""
@@ -118,7 +118,11 @@ class Monitor:
                 tick()
 
 
-_monitors: list[Monitor] = []
+@functools.cache
+def monitor() -> Monitor:
+    """The monitor of this process."""
+    return Monitor()
+
 
 _PATIENCE = 1.0  # seconds
 
@@ -143,8 +147,8 @@ def _end_threads() -> None:
             sys.stderr.flush()
             os._exit(1)
         time.sleep(0.01)
-    for monitor in _monitors:
-        monitor.stop()
+    if monitor.cache_info().currsize:
+        monitor().stop()
 
 
 atexit.register(_end_threads)

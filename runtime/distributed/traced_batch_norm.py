@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from .. import patches
 from .._torch import NAME
 from ..trace.core import current_trace
 
@@ -20,7 +19,9 @@ dist: Any = torch.distributed
 Tensor = torch.Tensor
 
 
-def _traced(plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def traced_batch_norm(plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`SyncBatchNorm.forward`, as `plain`, which uses `_forward` in traces."""
+
     @functools.wraps(plain)
     def forward(ctx: Any, input: Tensor, *args: Any) -> Tensor:
         if current_trace() is None or input.device.type != NAME or not input.numel():
@@ -28,12 +29,6 @@ def _traced(plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return _forward(ctx, input, *args)
 
     return forward
-
-
-@functools.cache
-def install() -> None:
-    """Make `nn.SyncBatchNorm` use `_forward` in traces."""
-    patches.wrap("torch.nn.modules._functions.SyncBatchNorm.forward", _traced)
 
 
 def _forward(

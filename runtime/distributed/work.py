@@ -39,7 +39,7 @@ class CollectiveWork(dist.Work):
         self.description = description
         self.started = time.monotonic()
         self._result = result
-        self._source = -1
+        self.source = -1  # the rank from which the message of a `recv` came
         self._error: Exception | None = None
         self._done = threading.Event()
         self._lock = threading.Lock()
@@ -144,14 +144,9 @@ class CollectiveWork(dist.Work):
 
     def source_rank(self) -> int:
         """The rank from which the message of a `recv` came."""
-        return self._source
+        return self.source
 
-    def _source_rank(self) -> int:
-        return self._source
-
-    def came_from(self, rank: int) -> None:
-        """Record the rank from which the message of a `recv` came."""
-        self._source = rank
+    _source_rank = source_rank
 
     def get_future(self) -> torch.futures.Future:
         """A future for the tensors, for callbacks and for DDP.

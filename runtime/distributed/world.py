@@ -67,7 +67,6 @@ class Peers:
 class World:
     """The ranks of the default group."""
 
-    rank: int
     devices: tuple[jax.Device, ...]  # by rank
     peers: Peers | None  # None for a single rank, or if the user called `jax.distributed.initialize`
 
@@ -93,7 +92,7 @@ def make_world(store: Any, rank: int, size: int, timeout: timedelta) -> World:
     processes = [int(store.get(key)) for key in keys]
     if len(set(processes)) != size:
         raise RuntimeError(f"tenax: ranks {processes} share a JAX process; expected one process per rank")
-    return World(rank, tuple(jax.local_devices(process_index=p)[0] for p in processes), peers)
+    return World(tuple(jax.local_devices(process_index=p)[0] for p in processes), peers)
 
 
 def _joined_before(rank: int, size: int) -> Peers | None:
