@@ -29,8 +29,13 @@ def refuse_draw(generator: torch.Generator | None) -> Any:
     )
 
 
-def keys_from(key: jax.Array) -> DrawKey:
-    """A draw function for one trace, which derives keys from a JAX key: each random operation folds in its number."""
+def keys_from(key: jax.Array | None) -> DrawKey:
+    """A draw function for one trace, which derives keys from a JAX key: each random operation folds in its number.
+
+    Without a key it is `refuse_draw`.
+    """
+    if key is None:
+        return refuse_draw
 
     def draw(generator: torch.Generator | None) -> jax.Array:
         # The number is the position in the device's stream, because recomputation (torch.utils.checkpoint) resets it.

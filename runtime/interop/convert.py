@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from ..dtypes import numpy_dtype, torch_dtype
-from ..functional.keys import keys_from, refuse_draw
+from ..functional.keys import keys_from
 from ..functional.pure import run_pure
 from ..trace.transfer import from_jax, to_jax
 from .calls import call_jax
@@ -67,7 +67,7 @@ def t2j(x: Any, *, state_dict: Mapping[str, Any] | None = None) -> Any:
 def _function(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def pure(*args: Any, rng: jax.Array | None = None, **kwargs: Any) -> Any:
-        return run_pure(function, args, kwargs, refuse_draw if rng is None else keys_from(rng))
+        return run_pure(function, args, kwargs, keys_from(rng))
 
     pure.__signature__ = _signature(function)  # type: ignore[attr-defined]
     return pure

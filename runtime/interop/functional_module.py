@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from .._torch.modules import EXTRA_STATE_SUFFIX
-from ..functional.keys import keys_from, refuse_draw
+from ..functional.keys import keys_from
 from ..functional.pure import run_pure
 from ..trace.transfer import to_jax
 from .module_tensors import Slot, require_known_names, ties_of, unchanged, values_for
@@ -84,7 +84,7 @@ class FunctionalModule:
                 new = {name: s.holder.get(s.key) for tie in self.ties for s in tie for name in s.names if name in state}
             return outputs, {name: new[name] for name in state if name in new}
 
-        outputs, new = run_pure(program, (distinct, args, kwargs), {}, refuse_draw if rng is None else keys_from(rng))
+        outputs, new = run_pure(program, (distinct, args, kwargs), {}, keys_from(rng))
         return outputs, new
 
     def state(self) -> State:

@@ -10,10 +10,8 @@ import jax.numpy as jnp
 import torch
 from torch import nn
 
-from .._torch import NAME
 from ..trace.transfer import from_jax
-from .calls import call_jax
-from .remat import draw_key_if_possible, write_buffers
+from .remat import call_with_state
 
 Apply = Callable[[Any, Any, Any, Any, bool], Any]
 
@@ -34,54 +32,38 @@ class JaxModule(nn.Module):
         for (path, array), trained, is_key in zip(leaves, trainable, keys, strict=True):
             tensor = from_jax(jax.random.key_data(array) if is_key else jnp.asarray(array))
             names.append(_register(self, path[skip:], nn.Parameter(tensor) if trained else tensor))
-        self._calls = _Calls(structure, names, keys, trainable, apply)
+        self._names = names
+        # One for each mode, kept because `call_jax` compares functions by identity.
+        self._functions = {
+            training: _function(structure, names, keys, trainable, apply, training) for training in (False, True)
+        }
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The result of the JAX module, with tensors in place of arrays."""
-        params, buffers = dict(self.named_parameters()), dict(self.named_buffers())
-        now = [params[n] if n in params else buffers[n].detach().clone() for n in self._calls.names]
-        key = draw_key_if_possible(torch.device(NAME)) if self.training else None
-        outputs, new = call_jax(self._calls.now(self.training), now, key, args, kwargs)
-        write_buffers({n: buffers[n] for n in new}, new)
-        return outputs
+        params, buffers = (
+            {name: tensor for name, tensor in named if name in self._names}
+            for named in (self.named_parameters(), self.named_buffers())
+        )
+        return call_with_state(self._functions[self.training], params, buffers, args, kwargs, draws=self.training)
 
 
-class _Calls:
-    """The functions of a module in train and in eval mode, kept because `call_jax` compares functions by identity."""
+def _function(
+    structure: Any, names: Sequence[str], keys: Sequence[bool], trainable: Sequence[bool], apply: Apply, training: bool
+) -> Callable[..., Any]:
+    """The function of a module in one mode; see `call_with_state`."""
 
-    def __init__(
-        self, tree: Any, names: Sequence[str], keys: Sequence[bool], trainable: Sequence[bool], apply: Apply
-    ) -> None:
-        self.tree = tree
-        self.names = names
-        self.keys = keys
-        self.trainable = trainable
-        self.apply = apply
-        self.functions: dict[bool, Callable[..., Any]] = {}
+    def call(params: Any, buffers: Any, key: Any, args: Any, kwargs: Any) -> Any:
+        tensors = {**params, **buffers}
+        leaves = [jax.random.wrap_key_data(tensors[n]) if k else tensors[n] for n, k in zip(names, keys, strict=True)]
+        rng = None if key is None else jax.random.wrap_key_data(key)
+        outputs, tree = apply(jax.tree.unflatten(structure, leaves), rng, args, kwargs, training)
+        new = {}
+        for i, (a, b) in enumerate(zip(leaves, jax.tree.leaves(tree), strict=True)):
+            if a is not b and not trainable[i]:
+                new[names[i]] = jax.random.key_data(b) if keys[i] else b
+        return outputs, new
 
-    def __deepcopy__(self, memo: Any) -> _Calls:
-        return self  # the functions are stateless
-
-    def now(self, training: bool) -> Callable[..., Any]:
-        """The function `(leaves, key, args, kwargs) -> (results, new buffers by name)` for the mode."""
-        if training not in self.functions:
-            self.functions[training] = self.make(training)
-        return self.functions[training]
-
-    def make(self, training: bool) -> Callable[..., Any]:
-        """Create the function of one mode."""
-
-        def call(leaves: list[Any], key: Any, args: Any, kwargs: Any) -> Any:
-            leaves = [jax.random.wrap_key_data(x) if k else x for x, k in zip(leaves, self.keys, strict=True)]
-            rng = None if key is None else jax.random.wrap_key_data(key)
-            outputs, tree = self.apply(jax.tree.unflatten(self.tree, leaves), rng, args, kwargs, training)
-            new = {}
-            for i, (a, b) in enumerate(zip(leaves, jax.tree.leaves(tree), strict=True)):
-                if a is not b and not self.trainable[i]:
-                    new[self.names[i]] = jax.random.key_data(b) if self.keys[i] else b
-            return outputs, new
-
-        return call
+    return call
 
 
 def _register(module: nn.Module, path: Any, tensor: torch.Tensor) -> str:

@@ -51,7 +51,7 @@ def checkpoint(
 
     def once(key: Any, args: Any, kwargs: Any) -> Any:
         mine = None if key is None else jax.random.wrap_key_data(key)
-        return _run(without_constants(function), mine, args, kwargs)
+        return run_pure(without_constants(function), args, kwargs, keys_from(mine))
 
     by_jax = over_arrays(remat, once)
 
@@ -59,8 +59,8 @@ def checkpoint(
     def again(*args: Any, **kwargs: Any) -> Any:
         trace = current_trace()
         if trace is not None and not trace.lifts:
-            key = inherited_key()
-            once = over_arrays(remat, functools.partial(_run, function, key))
+            draw = keys_from(inherited_key())
+            once = over_arrays(remat, lambda args, kwargs: run_pure(function, args, kwargs, draw))
             return from_jax(once(*to_jax((args, kwargs))))
         if policy is not None:
             return call_jax(by_jax, draw_key_if_possible(torch.device(NAME)), args, kwargs)
@@ -92,10 +92,6 @@ def without_constants(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def _run(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:
-    return run_pure(function, args, kwargs, refuse_draw if key is None else keys_from(key))
-
-
 def transformed_module(module: nn.Module, transform: Callable[..., Any]) -> TransformedModule:
     """Wrap a module to run as a pure function of its tensors, under a JAX transformation."""
     return TransformedModule(module, FunctionsByMode(module, lambda pure: over_arrays(transform, _stateless(pure))))
@@ -109,11 +105,35 @@ class TransformedModule:
         self.functions = functions
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        params, buffers, now = parameters_and_buffers(self.module)
-        key = draw_key_if_possible(next((t.device for t in (*params.values(), *buffers.values())), torch.device(NAME)))
-        outputs, new = call_jax(self.functions.now(), params, now, key, args, kwargs)
-        write_buffers(buffers, new)
-        return outputs
+        params, buffers = dict(self.module.named_parameters()), dict(self.module.named_buffers())
+        return call_with_state(self.functions.now(), params, buffers, args, kwargs)
+
+
+def call_with_state(
+    function: Callable[..., Any],
+    params: Mapping[str, torch.Tensor],
+    buffers: Mapping[str, torch.Tensor],
+    args: Any,
+    kwargs: Any,
+    draws: bool = True,
+) -> Any:
+    """Call a function of arrays, `(params, buffers, key, args, kwargs) -> (outputs, new buffers)`, with tensors.
+
+    Args:
+        function: as for `call_jax`.
+        params, buffers: by name. It gets clones of the buffers, which an autograd graph may save, and the new values of
+            those that it returns are written.
+        args, kwargs: its other arguments.
+        draws: whether it gets key data.
+    """
+    device = next((t.device for t in (*params.values(), *buffers.values())), torch.device(NAME))
+    clones = {name: b.detach().clone() for name, b in buffers.items()}
+    key = draw_key_if_possible(device) if draws else None
+    outputs, new = call_jax(function, params, clones, key, args, kwargs)
+    with torch.no_grad():
+        for name, value in new.items():
+            buffers[name].copy_(value)
+    return outputs
 
 
 def _stateless(pure: FunctionalModule) -> Callable[..., Any]:
@@ -147,19 +167,3 @@ def draw_key_if_possible(device: torch.device) -> torch.Tensor | None:
     """Draw key data from the device's random stream; None in a pure function without a key."""
     trace = current_trace()
     return None if trace is not None and trace.draw is refuse_draw else new_key(device)
-
-
-def write_buffers(buffers: Mapping[str, torch.Tensor], new: Mapping[str, torch.Tensor]) -> None:
-    """Copy new values into buffers, by name."""
-    with torch.no_grad():
-        for name, buffer in buffers.items():
-            buffer.copy_(new[name])
-
-
-def parameters_and_buffers(
-    module: nn.Module,
-) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """A module's parameters and buffers by name, and clones of the buffers that an autograd graph may save."""
-    params: dict[str, torch.Tensor] = dict(module.named_parameters())
-    buffers = dict(module.named_buffers())
-    return params, buffers, {name: b.detach().clone() for name, b in buffers.items()}

@@ -16,9 +16,8 @@ import torch
 from torch import nn
 
 from .._torch import NAME
-from .calls import call_jax
 from .functional_module import FunctionalModule, FunctionsByMode
-from .remat import draw_key_if_possible, parameters_and_buffers, write_buffers
+from .remat import TransformedModule
 
 _NAME = "layer"
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, torch.Size)
@@ -78,7 +77,7 @@ class ScannedModule(nn.Module):
                 if parts == "_parameters":
                     stacked = nn.Parameter(stacked, tensors[0].requires_grad)
                 getattr(owner, parts)[name.rpartition(".")[2]] = stacked
-        self._functions = _functions(self)
+        self._call = _call(self)
         self.register_state_dict_post_hook(_split)
         self.register_load_state_dict_pre_hook(_join)
 
@@ -87,39 +86,36 @@ class ScannedModule(nn.Module):
 
         Every layer receives the other arguments.
         """
-        params, buffers, now = parameters_and_buffers(self.layer)
-        key = draw_key_if_possible(
-            next(t.device for t in (*params.values(), *buffers.values(), torch.empty(0, device=NAME)))
-        )
-        x, new = call_jax(self._functions.now(), params, now, key, x, args, kwargs)
-        write_buffers(buffers, new)
-        return x
+        return self._call(x, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_functions"}
+        return {k: v for k, v in self.__dict__.items() if k != "_call"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._functions = _functions(self)
+        self._call = _call(self)
 
     def extra_repr(self) -> str:
         """The number of layers and the `remat` flag."""
         return f"length={self.length}, remat={self.remat}"
 
 
-def _functions(module: ScannedModule) -> FunctionsByMode:
+def _call(module: ScannedModule) -> TransformedModule:
     length, remat, policy = module.length, module.remat, module.policy
-    return FunctionsByMode(module.layer, lambda pure: scanned(pure, length, remat, policy))
+    functions = FunctionsByMode(module.layer, lambda pure: scanned(pure, length, remat, policy))
+    return TransformedModule(module.layer, functions)
 
 
 def scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Callable[..., Any]:
-    """Apply the function of a layer to stacked tensors, in sequence."""
+    """Apply the function of a layer to stacked tensors, in sequence; for `call_with_state`."""
 
-    def run(params: Any, buffers: Any, key: Any, x: Any, args: Any, kwargs: Any) -> Any:
+    def run(params: Any, buffers: Any, key: Any, args: Any, kwargs: Any) -> Any:
+        x, *rest = args
+
         def body(carry: Any, part: Any) -> Any:
             i, params, buffers = part
             mine = None if key is None else jax.random.fold_in(jax.random.wrap_key_data(key), i)
-            carry, state = pure({**params, **buffers}, (carry, *args), kwargs, mine)
+            carry, state = pure({**params, **buffers}, (carry, *rest), kwargs, mine)
             return carry, {name: state[name] for name in buffers}
 
         once = jax.checkpoint(body, prevent_cse=False, policy=policy) if remat else body

@@ -9,9 +9,8 @@ import jax
 import torch
 from torch import nn
 
-from ...interop import calls
 from ...interop.functional_module import FunctionsByMode
-from ...interop.remat import draw_key_if_possible, write_buffers
+from ...interop.remat import call_with_state
 from ...interop.scan import scanned
 from ...sharding.placing import shard
 from .interop import call_jax, gradient_checkpoint, jax_value_and_grad
@@ -56,11 +55,7 @@ class StackedLayers(nn.Module):
         """The result of the last layer. Each layer receives the other arguments."""
         params: dict[str, torch.Tensor] = {name: self.params[_stacked(name)] for name in self.layer_weights_keys}
         buffers = {name: params.pop(name) for name, _ in self.c.one_mod.named_buffers() if name in params}
-        now = {name: buffer.detach().clone() for name, buffer in buffers.items()}
-        key = draw_key_if_possible(x.device)
-        x, new = calls.call_jax(self._functions.now(), params, now, key, x, args, {})
-        write_buffers(buffers, new)
-        return x
+        return call_with_state(self._functions.now(), params, buffers, (x, *args), {})
 
 
 ScannedModule = StackedLayers
