@@ -23,10 +23,9 @@ from .._jit.state_graph import StateGraph
 from .._jit.visitors import reach
 from .._torch import pytree
 from ..dtypes import numpy_dtype
-from ..sharding.checks import named_sharding
 from ..sharding.current import mesh as current_mesh
-from ..sharding.initialize import give_values, named_tensors
-from ..sharding.rules import Rules, spec_of
+from ..sharding.placing import give_values
+from ..sharding.rules import Rules, named_sharding, named_tensors, spec_of
 from ..storage.avals import LazyFill, aval_of, meshes
 from ..storage.cell import Cell
 from ..storage.tensors import NAME, cell_of, covers_array, new_tensor

@@ -10,7 +10,7 @@ from jax.sharding import NamedSharding as NamedSharding
 from jax.sharding import PartitionSpec as PartitionSpec
 
 from .current import mesh as mesh
-from .initialize import initialize as initialize
+from .placing import initialize as initialize
 from .placing import shard as shard
 from .placing import sharding_of as sharding_of
 from .presets import fsdp as fsdp

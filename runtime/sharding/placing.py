@@ -1,7 +1,9 @@
-"""`tenax.shard` places tensors and modules on a mesh; `tenax.sharding_of` returns their placement."""
+"""`tenax.shard` places tensors and modules on a mesh, `tenax.sharding.initialize` creates modules there in one program,
+and `tenax.sharding_of` returns their placement."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,6 +14,8 @@ from torch import nn
 from ..dispatch.jax_call import call, function_number
 from ..dispatch.opaque_composite import is_traced
 from ..dtypes import numpy_dtype
+from ..functional.pure import run_pure
+from ..storage import random
 from ..storage.avals import aval_of
 from ..storage.cell import Cell
 from ..storage.layout import axes_in_memory, lay_out, permuted
@@ -19,11 +23,10 @@ from ..storage.placement import inverse_permutation, pinned, without_explicit_ax
 from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of, new_tensor
 from ..trace.core import current_trace
-from ..trace.transfer import overwrite, read
-from .checks import named_sharding
+from ..trace.data_swaps import swap
+from ..trace.transfer import from_jax, overwrite, read
 from .current import chosen_mesh
-from .initialize import give_values, named_tensors
-from .rules import Rules, spec_of
+from .rules import Rules, named_sharding, named_tensors, shardings_of
 
 
 def shard(x: Any, spec: Any, mesh: Mesh | None = None) -> Any:
@@ -88,11 +91,8 @@ def empty(size: Any, dtype: torch.dtype, sharding: NamedSharding) -> torch.Tenso
 
 
 def _shard_module(module: nn.Module, rules: Rules, mesh: Mesh) -> nn.Module:
-    placed: dict[int, NamedSharding] = {}
-    for name, tensor, owner in named_tensors(module):
-        placed[id(tensor)] = named_sharding(name, tensor.shape, spec_of(rules, name, tensor, owner, mesh), mesh)
-        if tensor.grad is not None:
-            placed[id(tensor.grad)] = placed[id(tensor)]
+    placed = shardings_of(module, rules, mesh)
+    placed |= {id(t.grad): placed[id(t)] for _, t, _ in named_tensors(module) if t.grad is not None}
     new = {id(t): t for _, t, _ in named_tensors(module) if t.device.type == "meta"}
     makers = _initialisers(module, {*new})
 
@@ -130,6 +130,56 @@ def _initialisers(module: nn.Module, new: set[int]) -> list[nn.Module]:
             )
         makers.append(owner)
     return makers
+
+
+def initialize(build: Callable[[], nn.Module], rules: Rules, mesh: Mesh | None = None) -> nn.Module:
+    """Build a module whose tensors are created in the shards that the rules specify, so that no device holds the whole.
+
+    The constructor runs twice: on the device "meta", and as one program on the mesh, with the random numbers that an
+    eager construction on device "jax" would draw.
+
+    Args:
+        build: creates the module on torch's default device.
+        rules: see `tenax.shard`.
+        mesh: a mesh of JAX; by default that of `tenax.mesh` or `jax.set_mesh`.
+
+    Raises:
+        TraceError: the constructor reads the value of a tensor.
+        ValueError: as in `tenax.shard`.
+    """
+    mesh = chosen_mesh(mesh, "tenax.sharding.initialize")
+    with torch.device("meta"):
+        module = build()
+    shardings = [*shardings_of(module, rules, mesh).values()]
+    seed, offset = end = random.state()
+
+    def position() -> tuple[int, int]:
+        draws = random.drawing.stream.draws
+        return random.state() if draws is None else (seed, offset + draws)
+
+    def draw(generator: torch.Generator | None) -> Any:
+        if generator is not None:
+            return random.draw_key(generator)
+        random.advance()
+        return random.key_at(*position())
+
+    def make() -> list[torch.Tensor]:
+        nonlocal end
+        with torch.device(NAME):
+            made = [tensor.detach() for _, tensor, _ in named_tensors(build())]
+        end = position()
+        return made
+
+    arrays = jax.jit(lambda: run_pure(make, (), {}, draw), out_shardings=shardings)()
+    random.restore(end)
+    for (_, tensor, _), array in zip(named_tensors(module), arrays, strict=True):
+        give_values(tensor, from_jax(array))
+    return module
+
+
+def give_values(tensor: torch.Tensor, made: torch.Tensor) -> None:
+    """Replace a tensor on the "meta" device by another, in the same Python object, so that tied tensors stay tied."""
+    swap(tensor, made.requires_grad_(tensor.requires_grad))
 
 
 def sharding_of(x: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -26,12 +25,14 @@ def visualize_sharding(x: Any) -> None:
         ImportError: rich is not installed.
         TypeError: it is neither.
     """
-    rich = _rich()
-    sharding = sharding_of(x)
-    if isinstance(x, torch.Tensor) and 0 < x.dim() <= 2:
+    rich, tables = _rich()
+    sharding_of(x)  # raises for what has none
+    if isinstance(x, nn.Module):
+        rich.print(_module_table(tables, x))
+    elif 0 < x.dim() <= 2:
         jax.debug.visualize_array_sharding(read(x))
     else:
-        rich[0].print(_module_table(rich[1], x) if isinstance(x, nn.Module) else _part_table(rich[1], x, sharding))
+        print_parts(x)
 
 
 def _rich() -> tuple[Any, Any]:
@@ -51,21 +52,6 @@ def _module_table(tables: Any, module: nn.Module) -> Any:
     return table
 
 
-def _part_table(tables: Any, tensor: torch.Tensor, sharding: Any) -> Any:
-    parts: dict[str, list[str]] = {}
-    for device, index in sharding.devices_indices_map(tuple(tensor.shape)).items():
-        bounds = [s.indices(n) for s, n in zip(index, tensor.shape, strict=True)]
-        parts.setdefault(str([f"{a}:{b}" for a, b, _ in bounds]).replace("'", ""), []).append(str(device.id))
-    return _table(tables, parts)
-
-
-def _table(tables: Any, parts: Mapping[str, Sequence[str]]) -> Any:
-    table = tables.Table("part", "devices")
-    for part, devices in parts.items():
-        table.add_row(part, ", ".join(devices))
-    return table
-
-
 def print_parts(tensor: torch.Tensor) -> Any:
     """Print a table of the parts of a tensor and their devices, and return it.
 
@@ -73,6 +59,12 @@ def print_parts(tensor: torch.Tensor) -> Any:
         ImportError: rich is not installed.
     """
     rich, tables = _rich()
-    table = _part_table(tables, tensor, sharding_of(tensor))
+    parts: dict[str, list[str]] = {}
+    for device, index in sharding_of(tensor).devices_indices_map(tuple(tensor.shape)).items():
+        bounds = [s.indices(n) for s, n in zip(index, tensor.shape, strict=True)]
+        parts.setdefault(str([f"{a}:{b}" for a, b, _ in bounds]).replace("'", ""), []).append(str(device.id))
+    table = tables.Table("part", "devices")
+    for part, devices in parts.items():
+        table.add_row(part, ", ".join(devices))
     rich.print(table)
     return table

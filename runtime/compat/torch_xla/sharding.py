@@ -18,9 +18,9 @@ from torch import nn
 
 from ..._torch import pytree
 from ...dispatch.opaque_composite import is_traced
-from ...sharding.checks import named_sharding
 from ...sharding.current import automatic
 from ...sharding.placing import shard
+from ...sharding.rules import named_sharding
 from ...storage.avals import LazyFill, aval_of
 from ...storage.layout import lay_out
 from ...storage.placement import put
