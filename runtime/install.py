@@ -32,7 +32,6 @@ _LIBRARIES = {
     "lightning.pytorch.trainer.connectors.accelerator_connector": "lightning",
     "lightning_fabric.connector": "lightning",
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
-    "safetensors.torch": "safetensors",
 }
 # What follows the import of modules that torch imports lazily: a function is called, or a module replaces functions.
 _CALLED = {
@@ -43,8 +42,9 @@ _CALLED = {
 _DELEGATED = {
     late_modules.JAGGED_ATTENTION: "sparse.jagged",
     late_modules.RING_ATTENTION: "distributed.ring_attention",
-    late_modules.INDUCTOR: "compile.default_backend",
-    late_modules.CAPTURE: "compile.captures",
+    late_modules.INDUCTOR: "compile.delegates",
+    late_modules.CAPTURE: "compile.delegates",
+    ("safetensors.torch", "load_file"): "integrations.hugging_face",
 }
 
 

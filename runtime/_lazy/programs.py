@@ -16,7 +16,7 @@ import numpy as np
 from ..dispatch.aot_call import AotCall
 from ..storage.avals import Aval
 from ..storage.placement import no_jax_trace, put
-from .recorded import RecordedOp
+from .recorded import RecordedOp, replayed
 
 # The entries of the tape, the slots of results, donated inputs, and the precision of products.
 Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...], str]
@@ -55,25 +55,10 @@ class TapeProgram:
 
     def _replay(self, words: jax.Array, *inputs: jax.Array) -> list[jax.Array]:
         entries, wanted, *_ = self.key
-        values: list[Any] = []
-        flags: list[jax.Array] = []
-        passed, taken, at = iter(inputs), 0, 0
-        with jax.enable_x64(True):
-            while at < len(entries):
-                entry = entries[at]
-                at += 1
-                if entry.__class__ is Aval:
-                    values.append(next(passed))
-                    continue
-                arrays = [values[slot] for slot in entries[at : at + entry.inputs]]
-                results, checked = entry.apply(arrays, words[taken : taken + entry.taken])
-                values += results
-                flags += checked
-                at += entry.inputs
-                taken += entry.taken
-            results = [values[slot] for slot in wanted]
-            if flags:
-                results.append(jnp.stack([flag.reshape(()) for flag in flags]))
+        values, flags = replayed(entries, words, inputs, RecordedOp.apply)
+        results = [values[slot] for slot in wanted]
+        if flags:
+            results.append(jnp.stack([flag.reshape(()) for flag in flags]))
         return results
 
     def run(self, words: list[int], inputs: Sequence[jax.Array], results: list[Any]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 import jax
@@ -16,6 +17,7 @@ from ..dispatch.executable import Executable
 from ..dispatch.host_errors import raise_host_error
 from ..dispatch.shape_inference import LOWERING_ERRORS
 from ..storage.avals import Aval, LazyFill, aval_of
+from ..storage.memory_errors import as_torch_error
 from ..trace.async_errors import Assertion
 from .words import Words, carrier, words_of_array
 
@@ -64,6 +66,85 @@ class RecordedOp:
     def __str__(self) -> str:
         parts = [_described(part) for part in self.layout if part is not None]
         return f"{self.name}({', '.join(parts)})"
+
+
+def replayed(
+    entries: Iterable[Any], words: jax.Array, inputs: Iterable[Any], apply: Callable[..., tuple[list[Any], list[Any]]]
+) -> tuple[list[Any], list[Any]]:
+    """Run the operations of a tape in order.
+
+    Args:
+        entries: the aval of each input, and each operation with the slots of its operands.
+        words: the numbers.
+        inputs: the values of inputs.
+        apply: `RecordedOp.apply`, or a function like it.
+
+    Returns:
+        The values of the slots, and the outcome of each check.
+    """
+    values: list[Any] = []
+    flags: list[Any] = []
+    passed, taken, rest = iter(inputs), 0, iter(entries)
+    with jax.enable_x64(True):
+        for entry in rest:
+            if entry.__class__ is not RecordedOp:
+                values.append(next(passed))
+                continue
+            operands = [values[slot] for slot in islice(rest, entry.inputs)]
+            results, checked = apply(entry, operands, words[taken : taken + entry.taken])
+            values += results
+            flags += checked
+            taken += entry.taken
+    return values, flags
+
+
+Failure = tuple[Exception, str]
+
+
+def values_one_by_one(
+    entries: Sequence[Any], words: Sequence[int], inputs: Sequence[jax.Array], error: Exception
+) -> tuple[list[Any], list[Any]]:
+    """Run the operations of a tape whose program failed one by one, as in eager mode.
+
+    A program returns all of its results or none, so otherwise one failing operation would lose all others, including
+    the updated parameters of a model. If all operations succeed one by one (a program may need more memory than its
+    parts), their results are kept, but the error of the program is still raised.
+
+    Args:
+        entries: the entries of the tape.
+        words: its numbers.
+        inputs: its arrays. The program may have consumed some before it failed.
+        error: the error of the program.
+
+    Returns:
+        The values of the slots, each an array, or a failure, which is passed on to dependent operations, and the
+        outcome of each check (True if it did not run).
+    """
+    lost = error, "a program of lazy mode"
+    given = [lost if array.is_deleted() else array for array in inputs]
+    return replayed(entries, jnp.asarray(np.array(words or [0], np.uint32)), given, _outcome)
+
+
+def _outcome(op: RecordedOp, operands: list[Any], words: jax.Array) -> tuple[list[Any], list[Any]]:
+    """The results and checks of an operation; failures if it cannot run."""
+    failure: Failure | None = next((x for x in operands if x.__class__ is tuple), None)
+    if failure is None:
+        try:
+            # A function of `call_jax` may have died since it was recorded, so its trace is used, as in the program.
+            apply = jax.jit(op.apply) if op.name == "tenax::call" else op.apply
+            results, checked = apply(operands, words)
+            jax.block_until_ready(results)  # attributes device errors to this operation
+            return list(results), [bool(flag) for flag in checked]
+        except jax.errors.JaxRuntimeError as error:
+            failure = as_torch_error(error), f"{op.name}, recorded in lazy mode"
+        except Exception as error:
+            failure = error, f"{op.name}, recorded in lazy mode"
+    return [failure] * len(op.avals), [True] * len(op.checks)
+
+
+def first_failure(values: Sequence[Any]) -> Exception | None:
+    """The error of the first operation that failed, or None."""
+    return next((value[0] for value in values if value.__class__ is tuple), None)
 
 
 def _rounded(result: jax.Array) -> jax.Array:

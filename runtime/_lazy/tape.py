@@ -31,11 +31,10 @@ from ..trace.async_errors import Assertion, raise_failed_assertions, record_asse
 from ..trace.core import user_line
 from .cuts import Cuts
 from .donation import paired
-from .kernels import NotRecordableError, recording_kernel, remember
-from .lists import list_call
+from .kernels import NotRecordableError, list_call, recording_kernel, remember
 from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
-from .recorded import RecordedOp, recorded_fill, recorded_op, recorded_words
+from .recorded import RecordedOp, first_failure, recorded_fill, recorded_op, recorded_words, values_one_by_one
 from .words import words_of_array
 
 
@@ -249,7 +248,7 @@ class Tape:
         return recording_kernel(dispatcher)
 
     def list_call(self, dispatcher: Dispatcher, values: list[Any]) -> Callable[[], Any]:
-        """A function that records a call of an operator on lists; see lists.py."""
+        """A function that records a call of an operator on lists; see kernels.py."""
         return list_call(self, dispatcher, values)
 
     # Computing
@@ -322,8 +321,6 @@ class Tape:
     def _one_by_one(self, entries: Sequence[Any], live: list[Pending], error: Exception, ran: list[Any]) -> Exception:
         """Run the operations of a failed program one by one, append their results to `ran`, and return the error to
         raise."""
-        from .failures import first_failure, values_one_by_one
-
         with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
             values, flags = values_one_by_one(entries, self.numbers, self.inputs, error)
         ran.append([*(values[pending.slot] for pending in live), *([jnp.array(flags)] if flags else [])])

@@ -10,20 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from ..dispatch.overlap import memory_span
-
-
-class Alias(NamedTuple):
-    """An input that shares its storage with another one."""
-
-    position: int
-    storage: int  # the position of the first input of this storage
-    start: int  # in bytes
-    end: int
 
 
 class UnlessOverlapping:
@@ -37,7 +28,7 @@ class UnlessOverlapping:
         self.captured = captured
         self.by_position = by_position
         self.offsets: list[int] | None = None
-        self.shared = [group for group in _by_storage(inputs).values() if len(group) > 1]
+        self.shared = shared_storages(inputs)
         self.is_for_overlap: bool | None = None  # known from the first call
 
     def __call__(self, *args: Any) -> Any:
@@ -47,11 +38,11 @@ class UnlessOverlapping:
         """Whether the compiled graph is right for these inputs."""
         if has_left_its_base(args) or (self.by_position and not self.start_as_before(args)):
             return False
-        found = aliases(args)
-        overlaps = _overlap(found)
+        shared = shared_storages(args)
+        overlaps = _overlap(args, shared)
         if self.is_for_overlap is None:
             self.is_for_overlap = overlaps
-        return not overlaps and not self.is_for_overlap and (not self.shared or _groups_of(found) == self.shared)
+        return not overlaps and not self.is_for_overlap and (not self.shared or shared == self.shared)
 
     def start_as_before(self, args: Sequence[Any]) -> bool:
         """Whether the inputs start where those of the first call did."""
@@ -61,26 +52,14 @@ class UnlessOverlapping:
         return offsets == self.offsets
 
 
-def aliases(inputs: Sequence[Any]) -> list[Alias]:
-    """The inputs that share a storage with another input.
-
-    Those of several dtypes reach all of it: a graph writes to a copy of the storage for each dtype.
-    """
-    storages = [s for x in inputs if (s := storage_of(x)) is not None]
-    if len(set(storages)) == len(storages):
-        return []
-    found = []
-    for group in _by_storage(inputs).values():
-        mixed = len({inputs[i].dtype for i in group}) > 1
-        for i in group if len(group) > 1 else ():
-            span = (0, inputs[i].untyped_storage().nbytes()) if mixed else memory_span(inputs[i])
-            found.append(Alias(i, group[0], *span))
-    return found
-
-
-def share_storage(inputs: Sequence[Any]) -> bool:
-    """Whether any two inputs share a storage."""
-    return any(len(group) > 1 for group in _by_storage(inputs).values())
+def shared_storages(inputs: Sequence[Any]) -> list[list[int]]:
+    """The positions of the tensors of each storage that several share."""
+    storages = [storage_of(x) for x in inputs]
+    found = defaultdict[int, list[int]](list)
+    for i, storage in enumerate(storages):
+        if storage is not None:
+            found[storage].append(i)
+    return [group for group in found.values() if len(group) > 1] if len(found) < len(storages) else []
 
 
 def has_left_its_base(inputs: Sequence[Any]) -> bool:
@@ -99,24 +78,17 @@ def storage_of(x: Any) -> int | None:
         return None
 
 
-def _overlap(found: Sequence[Alias]) -> bool:
-    """Whether any two inputs of one storage reach a common byte."""
-    # Sorted, because a buffer of parameters may have hundreds of views: if any two overlap, so do two neighbours.
-    spans = sorted((x.storage, x.start, x.end) for x in found if x.start < x.end)
-    return any(storage == other and start < end for (storage, _, end), (other, start, _) in pairwise(spans))
+def _overlap(inputs: Sequence[Any], shared: Sequence[Sequence[int]]) -> bool:
+    """Whether any two inputs of one storage reach a common byte.
 
-
-def _groups_of(found: Sequence[Alias]) -> list[list[int]]:
-    groups = defaultdict[int, list[int]](list)
-    for alias in found:
-        groups[alias.storage].append(alias.position)
-    return [*groups.values()]
-
-
-def _by_storage(inputs: Sequence[Any]) -> dict[int, list[int]]:
-    """The positions of the tensors of each storage."""
-    groups = defaultdict[int, list[int]](list)
-    for i, x in enumerate(inputs):
-        if (storage := storage_of(x)) is not None:
-            groups[storage].append(i)
-    return groups
+    Those of several dtypes reach all of it: a graph writes to a copy of the storage for each dtype.
+    """
+    for group in shared:
+        tensors = [inputs[i] for i in group]
+        mixed = len({x.dtype for x in tensors}) > 1
+        spans = [(0, x.untyped_storage().nbytes()) if mixed else memory_span(x) for x in tensors]
+        # Sorted, because a buffer of parameters may have hundreds of views: if any two overlap, so do two neighbours.
+        spans = sorted(span for span in spans if span[0] < span[1])
+        if any(start < end for (_, end), (start, _) in pairwise(spans)):
+            return True
+    return False

@@ -24,7 +24,7 @@ from .._torch.operators import CLONE, COPY_INTO, OpOverload
 from ..aten.registration import register_all
 from ..errors import TraceError
 from ..storage import random
-from .aliased_inputs import UnlessOverlapping, has_left_its_base, share_storage
+from .aliased_inputs import UnlessOverlapping, has_left_its_base, shared_storages
 from .captured_writes import calls_as_strided, equal_results, loses_gradient, misread_write, split_lists
 from .graph import CompiledGraph
 from .graph_program import BackendOptions
@@ -81,7 +81,7 @@ def backend(
         with functorch_config.patch(unlift_effect_tokens=True):
             run = compiled(module, inputs)
     except AssertionError:  # AOTAutograd refuses some writes to inputs that share memory, such as views of other dtypes
-        if not share_storage(inputs):
+        if not shared_storages(inputs):
             raise
         return module.forward
     if equal := equal_results(module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from os import PathLike
 from typing import Any, Literal, overload
@@ -13,22 +13,22 @@ from typing import Any, Literal, overload
 import jax
 import jax.export
 import numpy as np
+import sympy
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind, TensorArgument
 
 from .._torch import pytree
-from .._torch.exported import decomposition_table, reorder_kwargs
+from .._torch.exported import decomposition_table, int_oo, reorder_kwargs
 from .._torch.operators import OpOverload
 from ..aten.registration import register_all
 from ..compile.captured_writes import lists_that_share, misread_write
 from ..compile.nodes import is_random, line_of
+from ..dispatch.lowering_trace import with_torch_dtypes
 from ..dtypes import numpy_dtype
 from ..functional.keys import numbered_keys, refuse_draw
 from ..trace.transfer import checked_read
-from . import symbolic_shapes
-from .aten import FUNCTIONS
-from .evaluate import evaluate
+from .evaluate import FUNCTIONS, Evaluator
 
 Weights = dict[str, jax.Array]
 Function = Callable[..., tuple[Any, dict[str, jax.Array]]]
@@ -101,7 +101,8 @@ class _Function:
             for s in self.signature.input_specs
         ]
         key = None if rng is None else jax.random.wrap_key_data(rng) if rng.dtype == np.uint32 else rng
-        results = evaluate(self.module, operands, refuse_draw if key is None else numbered_keys(key))
+        evaluator = Evaluator(self.module, refuse_draw if key is None else numbered_keys(key))
+        results = with_torch_dtypes(evaluator.run, numpy_dtype(torch.get_default_dtype()))(*operands)
         outputs, mutated = [], {}
         for spec, result in zip(self.signature.output_specs, results, strict=True):
             if spec.kind in _RETURNED:
@@ -161,11 +162,51 @@ def _artifact(program: ExportedProgram, platforms: Sequence[str] | None) -> tupl
     with jax.enable_x64(True):  # otherwise an int64 ShapeDtypeStruct becomes int32
         weight_structs = {name: jax.ShapeDtypeStruct(w.shape, w.dtype) for name, w in weights.items()}
         fakes = [None if isinstance(s.arg, ConstantArgument) else function.fakes[s.arg.name] for s in function.inputs]
-        flat = symbolic_shapes.structs(fakes, program.range_constraints)
+        flat = _structs(fakes, program.range_constraints)
         args, kwargs = pytree.tree_unflatten(flat, function.tree)
         if function.is_random:
             kwargs["rng"] = jax.ShapeDtypeStruct((2,), np.dtype(np.uint32))
         return weights, jax.export.export(jax.jit(function), platforms=platforms)(weight_structs, *args, **kwargs)
+
+
+def _structs(inputs: Iterable[Any], ranges: dict[sympy.Symbol, Any]) -> list[Any]:
+    """Shapes and dtypes of a graph's inputs, with all symbolic sizes in one scope, constrained to their ranges.
+
+    Args:
+        inputs: fake tensors, and other values, which are returned unchanged.
+        ranges: torch's range of each symbol.
+    """
+    inputs = list(inputs)
+    names: dict[str, sympy.Symbol] = {}
+    for n in (n for x in inputs if isinstance(x, torch.Tensor) for n in _sizes(x)):
+        if isinstance(n, torch.SymInt):
+            names |= {str(s): s for s in n.node.expr.free_symbols}
+    constraints = [c for name, s in sorted(names.items()) for c in _bounds(name, ranges.get(s))]
+    scope = jax.export.SymbolicScope(constraints)
+
+    def struct(x: Any) -> Any:
+        if not isinstance(x, torch.Tensor):
+            return x
+        text = ", ".join(str(n.node.expr) if isinstance(n, torch.SymInt) else str(n) for n in _sizes(x))
+        return jax.ShapeDtypeStruct(jax.export.symbolic_shape(_spelled(text), scope=scope), numpy_dtype(x.dtype))
+
+    return [struct(x) for x in inputs]
+
+
+def _sizes(x: torch.Tensor) -> tuple[Any, ...]:
+    return tuple(x.shape)
+
+
+def _bounds(name: str, limits: Any) -> list[str]:
+    """The range of a size as JAX constraints; JAX assumes that every symbolic dimension is at least 1."""
+    lower = max(int(limits.lower), 1) if limits is not None and limits.lower != -int_oo else 1
+    upper = [f"{name} <= {int(limits.upper)}"] if limits is not None and limits.upper != int_oo else []
+    return [*([f"{name} >= {lower}"] if lower > 1 else []), *upper]
+
+
+def _spelled(text: str) -> str:
+    """Rewrite a shape in JAX's syntax."""
+    return text.replace("FloorDiv", "floordiv").replace("Mod", "mod").replace("Max", "max").replace("Min", "min")
 
 
 @overload
@@ -214,24 +255,20 @@ def save(program: ExportedProgram, path: str | PathLike[str], *, platforms: Sequ
         archive.writestr("weights.json", json.dumps(described))
         for name, w in weights.items():
             stream = BytesIO()
-            np.save(stream, np.frombuffer(np.ascontiguousarray(np.asarray(w)).tobytes(), np.uint8))
+            np.save(stream, np.frombuffer(np.asarray(w).tobytes(), np.uint8))
             archive.writestr(f"weights/{name}.npy", stream.getvalue())
 
 
 def load(path: str | PathLike[str]) -> tuple[Weights, jax.export.Exported]:
     """Read the weights and the artifact from a file of `save`. `exported.call(weights, *args)` runs it."""
+    weights = {}
     with zipfile.ZipFile(path) as archive:
         exported = jax.export.deserialize(bytearray(archive.read("program")))
-        weights = {}
         for name, (dtype, shape) in json.loads(archive.read("weights.json")).items():
             array = np.load(BytesIO(archive.read(f"weights/{name}.npy"))).view(jax.numpy.dtype(dtype)).reshape(shape)
-            weights[name] = _put(array)
+            with jax.enable_x64(True):
+                weights[name] = jax.numpy.asarray(array)
     return weights, exported
-
-
-def _put(array: np.ndarray) -> jax.Array:
-    with jax.enable_x64(True):
-        return jax.numpy.asarray(array)
 
 
 def _lowered(program: ExportedProgram) -> ExportedProgram:

@@ -1,8 +1,9 @@
-"""fp16, bf16 and the torch.compile backend on the device, for which Accelerate and transformers have no setting.
+"""What Accelerate, transformers and safetensors have no setting for: fp16, bf16, torch.compile's backend, and loading.
 
 Their lists of devices and backends are closed. Each function below is a row of `tenax.changes`, and would be
 unnecessary with upstream support: registered devices in `Accelerator`'s list for fp16 and in
-`is_torch_bf16_gpu_available`, and torch's own list of backends instead of the enumeration `DynamoBackend`.
+`is_torch_bf16_gpu_available`, torch's own list of backends instead of the enumeration `DynamoBackend`, and
+`torch.device` for the names of devices in safetensors.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import torch
 
 from .. import patches
 from .._torch import NAME
+from ..storage.ordinals import device_index
 
 _VARIABLE = "ACCELERATE_TORCH_DEVICE"
 
@@ -104,3 +106,10 @@ def tell_of_device(library: str, how: str, cpu: str) -> None:
         f"and {cpu} the CPU without this warning",
         stacklevel=4,
     )
+
+
+def load_file(plain: Callable[..., Any], filename: Any, device: Any = "cpu", **options: Any) -> Any:
+    """`safetensors.torch.load_file`, as `plain`, whose Rust code takes a number as the index of torch's accelerator."""
+    if isinstance(device, (str, torch.device)) and str(device).startswith(NAME):
+        device = device_index(device)
+    return plain(filename, device, **options)

@@ -125,15 +125,11 @@ def j2t(x: Any, device: torch.device | str | None = None) -> Any:
         return jax.tree.map(lambda leaf: from_jax(leaf).to(device) if isinstance(leaf, jax.Array) else leaf, x)
     if isinstance(x, jax.Array):
         return from_jax(x)
-    if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.generic)) or _is_scalar_type(x):
+    # A scalar type such as `jnp.float32` is neither a dtype nor a type.
+    if isinstance(x, (np.dtype, type(jnp.float32))) or (isinstance(x, type) and issubclass(x, np.generic)):
         return torch_dtype(jnp.dtype(x))
     if callable(x):
         return functools.wraps(x)(functools.partial(call_jax, x))
     if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
         return from_jax(x)
     raise TypeError(f"j2t: got {type(x).__name__}; expected an array, dtype or function of JAX")
-
-
-def _is_scalar_type(x: Any) -> bool:
-    """Whether `x` is a scalar type such as `jnp.float32`, which is neither a dtype nor a type."""
-    return isinstance(x, type(jnp.float32))

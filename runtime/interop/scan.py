@@ -7,7 +7,7 @@ one tensor instead of one per layer, so one that uses whole-tensor statistics (L
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from .._torch import NAME
-from .functional_module import FunctionalModule, FunctionsByMode
+from .functional_module import FunctionalModule, FunctionsByMode, Slot, ties_of
 from .remat import TransformedModule
 
 _NAME = "layer"
@@ -64,19 +64,18 @@ class ScannedModule(nn.Module):
         self.policy = policy
         self.layer = copy.deepcopy(stack[0])
         with torch.no_grad():
-            for (owner, name, parts), tensors in zip(
-                _places(self.layer), zip(*map(_tensors, stack), strict=True), strict=True
-            ):
+            for slot, *same in zip(_slots(self.layer), *map(_slots, stack), strict=True):
+                tensors = [own.tensor for own in same]
                 if any(t.device.type != NAME for t in tensors):
                     raise RuntimeError(
                         f"ScannedModule: a layer is on {tensors[0].device}; expected layers.to({NAME!r})"
                     )
                 if len({id(t) for t in tensors}) < len(tensors):
-                    raise ValueError(f"ScannedModule: layers share {name}; expected parameters of their own")
-                stacked = torch.stack(list(tensors))
-                if parts == "_parameters":
+                    raise ValueError(f"ScannedModule: layers share {slot.names[0]}; expected parameters of their own")
+                stacked = torch.stack(tensors)
+                if isinstance(tensors[0], nn.Parameter):
                     stacked = nn.Parameter(stacked, tensors[0].requires_grad)
-                getattr(owner, parts)[name.rpartition(".")[2]] = stacked
+                slot.holder[slot.key] = stacked
         self._call = _call(self)
         self.register_state_dict_post_hook(_split)
         self.register_load_state_dict_pre_hook(_join)
@@ -124,20 +123,9 @@ def scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Ca
     return run
 
 
-def _places(layer: nn.Module) -> Iterator[tuple[nn.Module, str, str]]:
-    """For each tensor of a layer: its submodule, its full name, and the name of the dict that holds it."""
-    seen: set[int] = set()
-    for prefix, module in layer.named_modules():
-        for parts in ("_parameters", "_buffers"):
-            for name, tensor in getattr(module, parts).items():
-                if tensor is not None and id(tensor) not in seen:
-                    seen.add(id(tensor))
-                    yield module, f"{prefix}.{name}" if prefix else name, parts
-
-
-def _tensors(layer: nn.Module) -> Iterator[torch.Tensor]:
-    for owner, name, parts in _places(layer):
-        yield getattr(owner, parts)[name.rpartition(".")[2]]
+def _slots(layer: nn.Module) -> list[Slot]:
+    """One slot of each tensor of a layer."""
+    return [tie[0] for tie in ties_of(layer)]
 
 
 def _compare(first: nn.Module, other: nn.Module, i: int, ignore: frozenset[str]) -> None:
@@ -154,14 +142,18 @@ def _compare(first: nn.Module, other: nn.Module, i: int, ignore: frozenset[str])
             a, b = (vars(m).get(attribute) for m in (module, theirs[name]))
             if isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and (type(a), a) != (type(b), b):
                 raise ValueError(f"{where}: {name}.{attribute} is {b!r}; expected {a!r}")
-    for (_, name, kind), a, (_, theirs_name, theirs_kind), b in zip(
-        _places(first), _tensors(first), _places(other), _tensors(other), strict=False
-    ):
-        described = [(t.shape, t.dtype, t.requires_grad) for t in (a, b)]
-        if (name, kind) != (theirs_name, theirs_kind) or described[0] != described[1]:
-            raise ValueError(f"{where}: {theirs_name} is {described[1]}; expected {name} as {described[0]}")
-    if len(list(_tensors(first))) != len(list(_tensors(other))):
-        raise ValueError(f"{where}: it has {len(list(_tensors(other)))} tensors; expected {len(list(_tensors(first)))}")
+    tensors, others = map(_described, (first, other))
+    for (name, is_parameter, expected), (its_name, its_kind, found) in zip(tensors, others, strict=False):
+        if (name, is_parameter, expected) != (its_name, its_kind, found):
+            raise ValueError(f"{where}: {its_name} is {found}; expected {name} as {expected}")
+    if len(tensors) != len(others):
+        raise ValueError(f"{where}: it has {len(others)} tensors; expected {len(tensors)}")
+
+
+def _described(layer: nn.Module) -> list[tuple[str, bool, tuple[Any, ...]]]:
+    """The name of each tensor of a layer, whether it is a parameter, and its shape, dtype and need of a gradient."""
+    named = [(slot.names[0], slot.tensor) for slot in _slots(layer)]
+    return [(name, isinstance(t, nn.Parameter), (t.shape, t.dtype, t.requires_grad)) for name, t in named]
 
 
 def _split(module: ScannedModule, state: dict[str, Any], prefix: str, metadata: Any) -> None:
@@ -174,7 +166,7 @@ def _split(module: ScannedModule, state: dict[str, Any], prefix: str, metadata: 
 
 def _join(module: ScannedModule, state: dict[str, Any], prefix: str, *rest: Any) -> None:
     """Replace the tensors of the layers in a state with the stacked tensors."""
-    for _, name, _ in _places(module.layer):
+    for name, *_ in _described(module.layer):
         parts = [state.pop(f"{prefix}{i}.{name}", None) for i in range(module.length)]
         if all(p is not None for p in parts):
             state[f"{prefix}{_NAME}.{name}"] = torch.stack(parts)

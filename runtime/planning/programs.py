@@ -28,7 +28,7 @@ from ..sharding.rules import Rules
 from ..tracebacks import line_of
 from .products import flops_of_products
 from .report import Memory, grouped, rows_of_exchanges, size
-from .stand_ins import StandIns, bytes_of_modules, bytes_of_optimizers
+from .stand_ins import StandIns, bytes_of_state
 from .targets import Target, target_of
 
 LOWERED_FOR = {"gpu": "cuda", "tpu": "tpu"}  # as JAX's lowering rules name the platforms
@@ -150,7 +150,7 @@ def compiled(
             locate(error, step)
             raise
         executable: Any = _executable(traced, leaves, where, target)
-        weights, optimizer = bytes_of_modules(step), bytes_of_optimizers(step)
+        weights, optimizer = bytes_of_state(step)
     text, memory = executable.as_text(), executable.memory_analysis()
     rest = max(0, memory.argument_size_in_bytes - weights - optimizer)
     results = memory.output_size_in_bytes - memory.alias_size_in_bytes

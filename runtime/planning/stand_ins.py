@@ -146,16 +146,13 @@ class StandIns(ExitStack):
                 self._lay_out(cell, self.where, "a state of the optimizer")
 
 
-def bytes_of_modules(step: Any) -> int:
-    """The bytes of parameters and buffers on each device."""
-    tensors = {id(t): t for m in _outermost(reach(function=step)) for _, t, _ in named_tensors(m)}
-    return sum(map(_shard_bytes, filter(_is_on_device, tensors.values())))
-
-
-def bytes_of_optimizers(step: Any) -> int:
-    """The bytes of optimizer state on each device."""
-    states = [s for _, o in reach(function=step).reached.optimizers.values() for s in o.state.values()]
-    return sum(_shard_bytes(t) for state in states for t in filter(_is_on_device, state.values()))
+def bytes_of_state(step: Any) -> tuple[int, int]:
+    """The bytes of parameters and buffers on each device, and those of optimizer state."""
+    graph = reach(function=step)
+    tensors = {id(t): t for m in _outermost(graph) for _, t, _ in named_tensors(m)}
+    states = [t for _, o in graph.reached.optimizers.values() for state in o.state.values() for t in state.values()]
+    weights, optimizer = (sum(map(_shard_bytes, filter(_is_on_device, found))) for found in (tensors.values(), states))
+    return weights, optimizer
 
 
 def _is_on_device(value: Any) -> bool:

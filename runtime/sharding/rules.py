@@ -77,7 +77,8 @@ def named_sharding(name: str, shape: Sequence[int], spec: Any, mesh: Mesh) -> Na
         spec = PartitionSpec()
     if not isinstance(spec, PartitionSpec):
         raise TypeError(f"tenax.shard: {name}: got {spec!r}; expected a jax.sharding.PartitionSpec")
-    where = f"tenax.shard: {name} of shape {[*shape]} by {spec} on {describe_mesh(mesh)}"
+    sizes = ", ".join(f"{axis}={size}" for axis, size in mesh.shape.items())
+    where = f"tenax.shard: {name} of shape {[*shape]} by {spec} on the mesh ({sizes})"
     if len(spec) > len(shape):
         raise ValueError(f"{where}: the spec has {len(spec)} entries; expected at most {len(shape)}")
     used: set[str] = set()
@@ -103,8 +104,3 @@ def axes_of(entry: Any) -> tuple[str, ...]:
     if entry is None or entry is PartitionSpec.UNCONSTRAINED:
         return ()
     return (entry,) if isinstance(entry, str) else tuple(entry)
-
-
-def describe_mesh(mesh: Mesh) -> str:
-    """A mesh as text, for messages."""
-    return f"the mesh ({', '.join(f'{axis}={size}' for axis, size in mesh.shape.items())})"

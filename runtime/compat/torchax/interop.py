@@ -14,8 +14,7 @@ from torch import nn
 from ...distributed.axes import axis_group
 from ...functional.keys import refuse_draw
 from ...interop.convert import t2j
-from ...interop.functional_module import FunctionalModule, FunctionsByMode
-from ...interop.module_tensors import ties_of, unchanged, with_tensors
+from ...interop.functional_module import FunctionalModule, FunctionsByMode, ties_of, unchanged, with_tensors
 from ...interop.modules import JaxModule, from_flax
 from ...interop.remat import TransformedModule, checkpoint, transformed_module
 from ...sharding.current import automatic

@@ -1,4 +1,4 @@
-"""`torch.compile(f)` without a backend: graphs of device tensors go to tenax, all others to inductor, as before."""
+"""Functions of torch.compile that behave differently for the device: inductor's entry, and TorchDynamo's captures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import fx
 
 from .._torch import NAME, pytree
 from .._torch.dynamo import list_mode_options
+from ..storage import random
 
 
 def compile_fx(
@@ -20,7 +21,10 @@ def compile_fx(
     config_patches: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Callable[..., Any]:
-    """`torch._inductor.compile_fx.compile_fx`, as `inductor`; torch.compile's mode and options are in `config_patches`.
+    """`torch._inductor.compile_fx.compile_fx`, as `inductor`, for `torch.compile(f)` without a backend.
+
+    Graphs of device tensors go to tenax, all others to inductor. torch.compile's mode and options are in
+    `config_patches`.
 
     Raises:
         ValueError: an option is inductor's, and the graph has tensors of the device.
@@ -50,3 +54,16 @@ def _refuse_options(config: Mapping[str, Any]) -> None:
             f"the options {unknown} are inductor's, and the program computes on device {NAME!r}; expected "
             'torch.compile(function, backend="tenax", options=...), or tenax.export for a program that is saved'
         )
+
+
+def trace_frame(plain: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """`torch._dynamo.convert_frame.trace_frame`, as `plain`, after which the random state of the device is as before.
+
+    Operators without a Meta kernel (those of Dirichlet and binomial distributions) run on zeros there, for the shapes
+    of their results. torch restores the states of the CPU and of CUDA.
+    """
+    before = random.state()
+    try:
+        return plain(*args, **options)
+    finally:
+        random.restore(before)
