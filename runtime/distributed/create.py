@@ -46,7 +46,7 @@ def create_group(options: Any, backend_options: Any) -> JaxProcessGroup:
 def _install() -> None:
     """Have torch and traces accept groups of "tenax"."""
     for owner in ("torch.distributed", "torch.distributed.distributed_c10d"):
-        patches.delegate(owner, "monitored_barrier", "tenax.distributed.monitored")
+        patches.delegate(owner, "monitored_barrier", "tenax.distributed.agreement")
     patches.wrap("torch.distributed.Reducer", with_parameter_of_the_host)
     patches.wrap("torch.nn.parallel.DistributedDataParallel._ddp_init_helper", telling)
     patches.wrap("torch.nn.parallel.DistributedDataParallel.forward", with_traces)

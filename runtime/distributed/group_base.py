@@ -20,9 +20,8 @@ from ..storage.avals import meshes
 from ..storage.placement import put
 from ..trace.core import as_tracer, current_trace, user_line
 from ..trace.ranks import axis_name, over_ranks
-from .agreement import Agreement
+from .agreement import Agreement, MonitoredBarriers
 from .collectives import BODIES, Programs, Ranks, describe
-from .monitored import MonitoredBarriers
 from .point_to_point import Messages
 from .tensors import write_all
 from .threads import Channel, Job, monitor

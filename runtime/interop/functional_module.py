@@ -46,23 +46,21 @@ def functional(module: nn.Module) -> tuple[Callable[..., Any], State, State]:
     params, buffers = (to_jax(dict(named())) for named in (module.named_parameters, module.named_buffers))
 
     def apply(params: State, buffers: State, *args: Any, rng: jax.Array | None = None, **kwargs: Any) -> Any:
-        outputs, state = pure({**params, **buffers}, args, kwargs, rng)
-        return outputs, {name: state[name] for name in buffers}
+        return pure.apply(params, buffers, args, kwargs, rng)
 
     return apply, params, buffers
 
 
 class FunctionalModule:
-    """Calls a method of a module with an explicit state.
+    """Calls a module with an explicit state.
 
-    The module itself does not change, even if the method replaces a buffer or raises.
+    The module itself does not change, even if `forward` replaces a buffer or raises.
     """
 
-    def __init__(self, module: nn.Module, method: str = "__call__") -> None:
+    def __init__(self, module: nn.Module) -> None:
         if not isinstance(module, nn.Module):
             raise TypeError(f"functional: got {type(module).__name__}; expected an nn.Module")
         self.module = module
-        self.method = method
         self.modes = [(m, m.training) for m in module.modules()]
         self.ties = ties_of(module)
         self.saved = frozenset(module.state_dict(keep_vars=True))
@@ -86,12 +84,17 @@ class FunctionalModule:
                 for tie, tensors, own in zip(self.ties, distinct, numbers, strict=True):
                     for slot, number in zip(tie, own, strict=True):
                         slot.holder[slot.key] = tensors[number]
-                outputs = getattr(self.module, self.method)(*args, **kwargs)
+                outputs = self.module(*args, **kwargs)
                 new = {name: s.holder.get(s.key) for tie in self.ties for s in tie for name in s.names if name in state}
             return outputs, {name: new[name] for name in state if name in new}
 
         outputs, new = run_pure(program, (distinct, args, kwargs), {}, keys_from(rng))
         return outputs, new
+
+    def apply(self, params: State, buffers: State, args: Any, kwargs: Any, rng: jax.Array | None) -> tuple[Any, State]:
+        """Return the outputs and the new buffers."""
+        outputs, state = self({**params, **buffers}, args, kwargs, rng)
+        return outputs, {name: state[name] for name in buffers}
 
     def state(self) -> State:
         """The current parameters and persistent buffers of the module, tied ones under each of their names."""

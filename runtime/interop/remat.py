@@ -138,9 +138,7 @@ def call_with_state(
 
 def _stateless(pure: FunctionalModule) -> Callable[..., Any]:
     def call(params: Any, buffers: Any, key: Any, args: Any, kwargs: Any) -> Any:
-        mine = None if key is None else jax.random.wrap_key_data(key)
-        outputs, state = pure({**params, **buffers}, args, kwargs, mine)
-        return outputs, {name: state[name] for name in buffers}
+        return pure.apply(params, buffers, args, kwargs, None if key is None else jax.random.wrap_key_data(key))
 
     return call
 

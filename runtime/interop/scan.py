@@ -114,8 +114,7 @@ def scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Ca
         def body(carry: Any, part: Any) -> Any:
             i, params, buffers = part
             mine = None if key is None else jax.random.fold_in(jax.random.wrap_key_data(key), i)
-            carry, state = pure({**params, **buffers}, (carry, *rest), kwargs, mine)
-            return carry, {name: state[name] for name in buffers}
+            return pure.apply(params, buffers, (carry, *rest), kwargs, mine)
 
         once = jax.checkpoint(body, prevent_cse=False, policy=policy) if remat else body
         return jax.lax.scan(once, x, (jnp.arange(length), params, buffers))

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from tenax.compile import default_backend
+from tenax.compile import delegates
 from tests.helpers.agreement import close
 from tests.helpers.training import both
 
@@ -25,7 +25,7 @@ def compiled_by_inductor(monkeypatch: pytest.MonkeyPatch) -> list[torch.fx.Graph
         graphs.append(module)
         return module.forward
 
-    monkeypatch.setattr(compile_fx, "compile_fx", functools.partial(default_backend.compile_fx, record))
+    monkeypatch.setattr(compile_fx, "compile_fx", functools.partial(delegates.compile_fx, record))
     torch.compiler.reset()
     return graphs
 

@@ -261,8 +261,7 @@ def _jitted_with(options: dict[str, Any], pure: FunctionalModule) -> Callable[..
     """The function of a module for `TransformedModule`, compiled with options of `jax.jit`."""
 
     def function(params: Any, buffers: Any, *args: Any, rng: Any = None, **kwargs: Any) -> Any:
-        outputs, state = pure({**params, **buffers}, args, kwargs, rng)
-        return outputs, {name: state[name] for name in buffers}
+        return pure.apply(params, buffers, args, kwargs, rng)
 
     kept = {k: v for k, v in options.items() if not k.startswith("donate_")}
     if "out_shardings" in kept:
