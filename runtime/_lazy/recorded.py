@@ -142,11 +142,6 @@ def _outcome(op: RecordedOp, operands: list[Any], words: jax.Array) -> tuple[lis
     return [failure] * len(op.avals), [True] * len(op.checks)
 
 
-def first_failure(values: Sequence[Any]) -> Exception | None:
-    """The error of the first operation that failed, or None."""
-    return next((value[0] for value in values if value.__class__ is tuple), None)
-
-
 def _rounded(result: jax.Array) -> jax.Array:
     """Round a bfloat16 result where its operation ends, as in eager mode.
 

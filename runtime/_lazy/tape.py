@@ -34,7 +34,7 @@ from .donation import paired
 from .kernels import NotRecordableError, list_call, recording_kernel, remember
 from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
-from .recorded import RecordedOp, first_failure, recorded_fill, recorded_op, recorded_words, values_one_by_one
+from .recorded import RecordedOp, recorded_fill, recorded_op, recorded_words, values_one_by_one
 from .words import words_of_array
 
 
@@ -324,7 +324,7 @@ class Tape:
         with nullcontext() if no_jax_trace() else jax.ensure_compile_time_eval():
             values, flags = values_one_by_one(entries, self.numbers, self.inputs, error)
         ran.append([*(values[pending.slot] for pending in live), *([jnp.array(flags)] if flags else [])])
-        return first_failure(values) or error
+        return next((value[0] for value in values if value.__class__ is tuple), error)  # of the first that failed
 
     def lowered(self, operands: Sequence[Any]) -> jax.stages.Lowered:
         """The lowered program that would compute some pending results, or all that something holds. It is not run.

@@ -22,7 +22,7 @@ from ..dtypes import numpy_dtype
 from .agreement import Agreement, appears
 from .collectives import Programs
 from .tensors import write, zeros
-from .threads import GroupThread, end_thread_if_ending, is_ending, monitor
+from .threads import GroupThread, Job, end_thread_if_ending, is_ending, monitor
 from .work import CollectiveWork
 
 _PATIENCE = 0.5  # seconds
@@ -89,18 +89,15 @@ class Messages:
             return found
 
     def _check(self, others: list[int], work: CollectiveWork) -> None:
-        agreement = self.agreement
-        lasted = time.monotonic() - work.started
-        peers = agreement.peers
+        agreement, peers = self.agreement, self.agreement.peers
+        seconds, reason = agreement.timeout.total_seconds(), ""
         gone = [agreement.name(o) for o in others if peers is not None and peers.long_gone(agreement.name(o))]
         if len(gone) == len(others):
-            work.finish(DistBackendError(f"{work.description()}: the process of rank {gone[0]} has ended"))
-        elif lasted > agreement.timeout.total_seconds():
-            work.finish(
-                DistBackendError(
-                    f"{work.description()}: no matching call within {agreement.timeout.total_seconds():g} s"
-                )
-            )
+            reason = f"the process of rank {gone[0]} has ended"
+        elif time.monotonic() - work.started > seconds:
+            reason = f"no matching call within {seconds:g} s"
+        if reason:
+            work.finish(DistBackendError(f"{work.description()}: {reason}"))
 
 
 class _Pair:
@@ -199,32 +196,29 @@ class _Pair:
             source, number, refusal = text.split(" ", 2)
             if int(source) == self.messages.rank:
                 send = self.sends.pop(int(number))
-                self._runner.work = send.work
-                self._send(send, refusal)
+                self._carry_out(send.work, functools.partial(self._send, send, refusal))
             elif not refusal:
                 receive = self.matched.pop(int(number))
-                self._runner.work = receive.work
-                self._receive(receive)
-            self._runner.work = None
+                self._carry_out(receive.work, functools.partial(self._receive, receive))
+
+    def _carry_out(self, work: CollectiveWork, job: Job) -> None:
+        """Finish a work with what a job returns, or with its error."""
+        self._runner.work = work
+        try:
+            work.finish(write=job())
+        except Exception as error:
+            work.finish(DistBackendError(f"{work.description()}: {error}"))
+        self._runner.work = None
 
     def _send(self, send: _Send, refusal: str) -> None:
         if refusal:
-            send.work.finish(DistBackendError(f"{send.work.description()}: the receiver expected {refusal}"))
-            return
-        try:
-            self._transfer(send.array.reshape(-1), self.position)
-            send.work.finish()
-        except Exception as error:
-            send.work.finish(DistBackendError(f"{send.work.description()}: {error}"))
+            raise ValueError(f"the receiver expected {refusal}")
+        self._transfer(send.array.reshape(-1), self.position)
 
-    def _receive(self, receive: _Receive) -> None:
+    def _receive(self, receive: _Receive) -> Callable[[], object]:
         tensor = receive.tensors[0]
-        try:
-            empty = zeros((tensor.numel(),), numpy_dtype(tensor.dtype))
-            message = self._transfer(empty, 1 - self.position)
-            receive.work.finish(write=functools.partial(write, tensor, message))
-        except Exception as error:
-            receive.work.finish(DistBackendError(f"{receive.work.description()}: {error}"))
+        message = self._transfer(zeros((tensor.numel(),), numpy_dtype(tensor.dtype)), 1 - self.position)
+        return functools.partial(write, tensor, message)
 
     def _transfer(self, flat: jax.Array, source: int) -> jax.Array:
         program, _ = self.programs.find("send", [flat], source=source)

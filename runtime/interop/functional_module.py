@@ -118,22 +118,6 @@ class FunctionalModule:
         return [to_jax(tie[0].tensor.detach())] * len(tie)
 
 
-class FunctionsByMode:
-    """Pure functions of a module, one per combination of train and eval modes. Copies start empty."""
-
-    def __init__(self, module: nn.Module, make: Callable[[FunctionalModule], Callable[..., Any]]) -> None:
-        self.module = module
-        self.make = make
-        self.functions: dict[tuple[bool, ...], Callable[..., Any]] = {}
-
-    def now(self) -> Callable[..., Any]:
-        """The function for the current modes; the same object for the same modes, as `call_jax` requires."""
-        modes = tuple(m.training for m in self.module.modules())
-        if modes not in self.functions:
-            self.functions[modes] = self.make(FunctionalModule(self.module))
-        return self.functions[modes]
-
-
 @contextmanager
 def _in_modes(modes: list[tuple[nn.Module, bool]]) -> Iterator[None]:
     before = [m.training for m, _ in modes]

@@ -18,7 +18,7 @@ from ..functional.pure import run_pure
 from ..trace.core import current_trace
 from ..trace.transfer import from_jax, to_jax
 from .calls import call_jax
-from .functional_module import FunctionalModule, FunctionsByMode
+from .functional_module import FunctionalModule
 
 
 def checkpoint(
@@ -94,19 +94,27 @@ def without_constants(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def transformed_module(module: nn.Module, transform: Callable[..., Any]) -> TransformedModule:
     """Wrap a module to run as a pure function of its tensors, under a JAX transformation."""
-    return TransformedModule(module, FunctionsByMode(module, lambda pure: over_arrays(transform, _stateless(pure))))
+    return TransformedModule(module, lambda pure: over_arrays(transform, _stateless(pure)))
 
 
 class TransformedModule:
-    """Calls a module through transformed pure functions of its state."""
+    """Calls a module through transformed pure functions of its state, one per combination of train and eval modes."""
 
-    def __init__(self, module: nn.Module, functions: FunctionsByMode) -> None:
+    def __init__(self, module: nn.Module, make: Callable[[FunctionalModule], Callable[..., Any]]) -> None:
         self.module = module
-        self.functions = functions
+        self.make = make
+        self.functions: dict[tuple[bool, ...], Callable[..., Any]] = {}
+
+    def now(self) -> Callable[..., Any]:
+        """The function for the current modes; the same object for the same modes, as `call_jax` requires."""
+        modes = tuple(m.training for m in self.module.modules())
+        if modes not in self.functions:
+            self.functions[modes] = self.make(FunctionalModule(self.module))
+        return self.functions[modes]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         params, buffers = dict(self.module.named_parameters()), dict(self.module.named_buffers())
-        return call_with_state(self.functions.now(), params, buffers, args, kwargs)
+        return call_with_state(self.now(), params, buffers, args, kwargs)
 
 
 def call_with_state(

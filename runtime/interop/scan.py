@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from .._torch import NAME
-from .functional_module import FunctionalModule, FunctionsByMode, Slot, ties_of
+from .functional_module import FunctionalModule, Slot, ties_of
 from .remat import TransformedModule
 
 _NAME = "layer"
@@ -101,8 +101,7 @@ class ScannedModule(nn.Module):
 
 def _call(module: ScannedModule) -> TransformedModule:
     length, remat, policy = module.length, module.remat, module.policy
-    functions = FunctionsByMode(module.layer, lambda pure: scanned(pure, length, remat, policy))
-    return TransformedModule(module.layer, functions)
+    return TransformedModule(module.layer, lambda pure: scanned(pure, length, remat, policy))
 
 
 def scanned(pure: FunctionalModule, length: int, remat: bool, policy: Any) -> Callable[..., Any]:

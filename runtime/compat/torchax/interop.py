@@ -14,7 +14,7 @@ from torch import nn
 from ...distributed.axes import axis_group
 from ...functional.keys import refuse_draw
 from ...interop.convert import t2j
-from ...interop.functional_module import FunctionalModule, FunctionsByMode, ties_of, unchanged, with_tensors
+from ...interop.functional_module import FunctionalModule, ties_of, unchanged, with_tensors
 from ...interop.modules import JaxModule, from_flax
 from ...interop.remat import TransformedModule, checkpoint, transformed_module
 from ...sharding.current import automatic
@@ -212,8 +212,8 @@ class JittableModule(nn.Module):
         """
         model, options = self._model, self._extra_jit_args
         if method == "forward":
-            by_mode = FunctionsByMode(model, functools.partial(_jitted_with, options))
-            forward = TransformedModule(model, by_mode) if options else transformed_module(model, jax.jit)
+            jitted = functools.partial(_jitted_with, options)
+            forward = TransformedModule(model, jitted) if options else transformed_module(model, jax.jit)
         compiled: dict[tuple[bool, ...], Callable[..., Any]] = {}
 
         def call(*args: Any, **kwargs: Any) -> Any:

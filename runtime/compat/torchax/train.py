@@ -9,8 +9,7 @@ import jax
 import torch
 from torch import nn
 
-from ...interop.functional_module import FunctionsByMode
-from ...interop.remat import call_with_state
+from ...interop.remat import TransformedModule, call_with_state
 from ...interop.scan import scanned
 from ...sharding.placing import shard
 from .interop import call_jax, gradient_checkpoint, jax_value_and_grad
@@ -44,7 +43,7 @@ class StackedLayers(nn.Module):
         for name, first in states[0].items():
             stacked = torch.stack([state[name].detach() for state in states])
             self.params[_stacked(name)] = nn.Parameter(stacked, first.requires_grad)
-        self._functions = FunctionsByMode(layer, lambda pure: scanned(pure, len(layers), True, checkpoint_policy))
+        self._functions = TransformedModule(layer, lambda pure: scanned(pure, len(layers), True, checkpoint_policy))
 
     def train(self, mode: bool = True) -> Any:
         """Set the mode of the layers."""
