@@ -17,6 +17,7 @@ import torch
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ..storage.cell import Cell
+from ..storage.placement import moved
 from ..storage.tensors import NAME, cell_of, covers_array
 from .optimizer_parts import move_update_counts
 from .outputs import is_device_tensor
@@ -136,7 +137,7 @@ def join_mesh(step: TracedStep, arguments: Sequence[Any]) -> bool:
     joining = [c for c in step.inputs.touched - given if not c.index and c.aval.sharding is None]
     replicated = NamedSharding(meshes[0], PartitionSpec())
     old = {cell: cell.read() for cell in joining}
-    new = {i: jax.device_put(array, replicated) for i, array in {id(array): array for array in old.values()}.items()}
+    new = {i: moved(array, replicated) for i, array in {id(array): array for array in old.values()}.items()}
     for cell, array in old.items():
         cell.write(new[id(array)])  # cells on one array stay on one
     return bool(joining)

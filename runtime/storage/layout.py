@@ -10,7 +10,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from .access import memory_order
 from .avals import LazyFill, aval_of
 from .cell import Cell
-from .placement import pinned, without_explicit_axes
+from .placement import moved, pinned, without_explicit_axes
 from .spec import TensorSpec
 from .tensors import cell_of
 
@@ -36,7 +36,7 @@ def lay_out(tensor: Any, sharding: Any) -> bool:
         cell.replace(pinned(content, sharding))
         cell.aval = aval
     else:
-        cell.write(jax.device_put(content, sharding))
+        cell.write(moved(content, sharding))
     return True
 
 

@@ -73,6 +73,19 @@ def put(array: np.ndarray, index: int | None, sharding: jax.sharding.Sharding | 
         set_eval_frame(watching)
 
 
+def moved(array: jax.Array, target: jax.sharding.Sharding | jax.Device) -> jax.Array:
+    """The array on other devices, in memory of its own.
+
+    `jax.device_put` shares the memory of a device that keeps its part, even with `may_alias=False`, and a program to
+    which one of the two arrays is donated deletes the other as well.
+    """
+    new = SingleDeviceSharding(target) if isinstance(target, jax.Device) else target
+    old = None if isinstance(array, jax.core.Tracer) else array.sharding
+    if old and old.device_set & new.device_set and old.shard_shape(array.shape) == new.shard_shape(array.shape):
+        array = jnp.array(array, copy=True)
+    return jax.device_put(array, target)
+
+
 no_jax_trace = trace_state_clean  # whether no JAX trace is active on this thread
 
 

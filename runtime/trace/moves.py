@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import jax
 import torch
 from jax.sharding import NamedSharding, PartitionSpec
 
 from .._jax import ArrayImpl, uncommitted
 from ..storage.cell import Cell
 from ..storage.ordinals import jax_devices
+from ..storage.placement import moved
 from ..storage.tensors import wrap
 from .transfer import read
 
@@ -18,7 +18,7 @@ def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:
     array, sharding = read(tensor), target.aval.sharding
     if isinstance(sharding, NamedSharding) and array.shape != target.shape:
         sharding = NamedSharding(sharding.mesh, PartitionSpec())
-    moved = jax.device_put(array, sharding or jax_devices()[target.index])
-    if not target.index and sharding is None and isinstance(moved, ArrayImpl):
-        moved = uncommitted(moved)  # unplaced tensors are on the first device, uncommitted
-    return wrap(moved, target.index)
+    result = moved(array, sharding or jax_devices()[target.index])
+    if not target.index and sharding is None and isinstance(result, ArrayImpl):
+        result = uncommitted(result)  # unplaced tensors are on the first device, uncommitted
+    return wrap(result, target.index)

@@ -117,6 +117,23 @@ def test_a_compiled_step_of_adam_on_a_mesh_is_as_precise_as_on_the_cpu() -> None
     close(found.cpu(), train(torch.from_numpy(VALUES.copy()), lambda f: f))
 
 
+def test_what_shares_memory_with_a_replicated_tensor_outlives_a_step_that_replaces_it() -> None:
+    weight = torch.from_numpy(VALUES.copy()).to("jax")
+    ones = torch.ones(8, device="jax")
+    copy = weight.clone(), ones.sum()
+    parameters = [nn.Parameter(tenax.shard(x, P(), mesh())) for x in (weight, ones)]
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+
+    @tenax.jit
+    def step() -> None:
+        (parameters[0] @ parameters[1]).sum().backward()
+        optimizer.step()
+
+    step()
+    close(copy[0].cpu(), torch.from_numpy(VALUES))
+    close(torch.ones(8, device="jax").cpu(), torch.ones(8))
+
+
 def test_gradients_take_the_sharding_of_their_leaf(where: Mesh) -> None:
     weight = on_mesh(VALUES, P("data"), where).requires_grad_()
     layer = nn.Linear(8, 8, bias=False).to("jax")

@@ -23,7 +23,7 @@ from ...sharding.placing import shard
 from ...sharding.rules import named_sharding
 from ...storage.avals import LazyFill, aval_of
 from ...storage.layout import lay_out
-from ...storage.placement import put
+from ...storage.placement import moved, put
 from ...storage.tensors import NAME, cell_of
 from ...trace.core import current_trace
 from ...trace.transfer import read
@@ -95,7 +95,7 @@ def _reshaped(t: torch.Tensor, sharding: jax.sharding.NamedSharding) -> bool:
     cell = cell_of(t)
     if cell.mixed or not t.is_contiguous() or t.nbytes != cell.nbytes or current_trace() is not None:
         return False
-    cell.write(jax.device_put(read(t), sharding))
+    cell.write(moved(read(t), sharding))
     return True
 
 
