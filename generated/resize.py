@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from jax.typing import ArrayLike
 
 from tenax.kernels import grid as grid_kernels
-from tenax.kernels import nearest as nearest_kernels
 from tenax.kernels import resize as resize_kernels
 from tenax.words import Array
 
@@ -20,7 +19,7 @@ def upsample_nearest1d(self: Array, output_size: Sequence[int], scales: ArrayLik
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest(self=self, output_size=output_size, scales=scales)
+    return resize_kernels.upsample_nearest(self=self, output_size=output_size, scales=scales)
 
 
 def upsample_nearest1d_backward(
@@ -31,7 +30,7 @@ def upsample_nearest1d_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_backward(
+    return resize_kernels.upsample_nearest_backward(
         grad_output=grad_output, output_size=output_size, input_size=input_size, scales=scales
     )
 
@@ -43,7 +42,7 @@ def upsample_nearest2d(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest(self=self, output_size=output_size, scales_h=scales_h, scales_w=scales_w)
+    return resize_kernels.upsample_nearest(self=self, output_size=output_size, scales_h=scales_h, scales_w=scales_w)
 
 
 def upsample_nearest2d_backward(
@@ -58,7 +57,7 @@ def upsample_nearest2d_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_backward(
+    return resize_kernels.upsample_nearest_backward(
         grad_output=grad_output, output_size=output_size, input_size=input_size, scales_h=scales_h, scales_w=scales_w
     )
 
@@ -75,7 +74,7 @@ def upsample_nearest3d(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest(
+    return resize_kernels.upsample_nearest(
         self=self, output_size=output_size, scales_d=scales_d, scales_h=scales_h, scales_w=scales_w
     )
 
@@ -93,7 +92,7 @@ def upsample_nearest3d_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_backward(
+    return resize_kernels.upsample_nearest_backward(
         grad_output=grad_output,
         output_size=output_size,
         input_size=input_size,
@@ -108,7 +107,7 @@ def _upsample_nearest_exact1d(self: Array, output_size: Sequence[int], scales: A
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_exact(self=self, output_size=output_size, scales=scales)
+    return resize_kernels.upsample_nearest_exact(self=self, output_size=output_size, scales=scales)
 
 
 def _upsample_nearest_exact1d_backward(
@@ -119,7 +118,7 @@ def _upsample_nearest_exact1d_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_exact_backward(
+    return resize_kernels.upsample_nearest_exact_backward(
         grad_output=grad_output, output_size=output_size, input_size=input_size, scales=scales
     )
 
@@ -132,7 +131,7 @@ def _upsample_nearest_exact2d(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_exact(
+    return resize_kernels.upsample_nearest_exact(
         self=self, output_size=output_size, scales_h=scales_h, scales_w=scales_w
     )
 
@@ -149,7 +148,7 @@ def _upsample_nearest_exact2d_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_exact_backward(
+    return resize_kernels.upsample_nearest_exact_backward(
         grad_output=grad_output, output_size=output_size, input_size=input_size, scales_h=scales_h, scales_w=scales_w
     )
 
@@ -166,7 +165,7 @@ def _upsample_nearest_exact3d(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_exact(
+    return resize_kernels.upsample_nearest_exact(
         self=self, output_size=output_size, scales_d=scales_d, scales_h=scales_h, scales_w=scales_w
     )
 
@@ -184,7 +183,7 @@ def _upsample_nearest_exact3d_backward(
 
     Spec: ops_spec/resize.yaml
     """
-    return nearest_kernels.upsample_nearest_exact_backward(
+    return resize_kernels.upsample_nearest_exact_backward(
         grad_output=grad_output,
         output_size=output_size,
         input_size=input_size,
