@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import patches
 from .._torch.dispatcher import operator_names
+from .registration import when_called
 
 
-def _when_called(name: str, policy: Any) -> Callable[..., Any]:
-    made = None
+def _kernel(name: str, policy: Any) -> Callable[..., Any]:
+    from .autocast_kernels import kernel_of
 
-    def kernel(*args: Any, **kwargs: Any) -> Any:
-        nonlocal made
-        if made is None:
-            from .autocast_kernels import kernel_of
-
-            made = kernel_of(name, policy)
-        return made(*args, **kwargs)
-
-    return kernel
+    return kernel_of(name, policy)
 
 
 def _clear_with(clear: Callable[[], None]) -> Callable[[], None]:
@@ -40,5 +34,5 @@ def install(library: Any) -> None:
 
     held = set(operator_names())  # of this torch release; the table covers several
     for name in (name for name in POLICIES if f"aten::{name}" in held):
-        library.impl(name, _when_called(name, POLICIES[name]), "AutocastPrivateUse1")
+        library.impl(name, when_called(partial(_kernel, name, POLICIES[name])), "AutocastPrivateUse1")
     patches.wrap("torch.clear_autocast_cache", _clear_with)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -41,30 +40,21 @@ from .memory import (
     view,
     view_dtype,
 )
+from .registry import imported
 
 _aten = torch.ops.aten
-
-
-def _when_called(module: str, name: str) -> Callable[..., Any]:
-    """A kernel whose module is imported when it is first called, because most programs never need it."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return getattr(importlib.import_module(f"{__package__}.{module}"), name)(*args, **kwargs)
-
-    return call
-
 
 KERNELS: dict[str, Callable[..., Any]] = {
     "empty.memory_format": empty,
     "empty_strided": empty_strided,
     "as_strided": as_strided,
     "as_strided_": as_strided_,
-    "as_strided_scatter": _when_called("memory_copies", "as_strided_scatter"),
-    "as_strided_scatter.out": _when_called("memory_copies", "as_strided_scatter_out"),
-    "copy": _when_called("memory_copies", "copy"),
-    "_foreach_copy": _when_called("memory_copies", "foreach_copy"),
-    "_scaled_dot_product_flash_attention": _when_called("flash_attention", "forward"),
-    "_scaled_dot_product_flash_attention_backward": _when_called("flash_attention", "backward"),
+    "as_strided_scatter": imported("memory_copies.as_strided_scatter"),
+    "as_strided_scatter.out": imported("memory_copies.as_strided_scatter_out"),
+    "copy": imported("memory_copies.copy"),
+    "_foreach_copy": imported("memory_copies.foreach_copy"),
+    "_scaled_dot_product_flash_attention": imported("flash_attention.forward"),
+    "_scaled_dot_product_flash_attention_backward": imported("flash_attention.backward"),
     "view.dtype": view_dtype,
     "view": view,
     "_reshape_alias": _meta_view(_aten._reshape_alias.default),
@@ -78,7 +68,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_copy_from_and_resize": copy_from,
     "_local_scalar_dense": local_scalar_dense,
     "_make_dep_token": make_dep_token,
-    "is_set_to": _when_called("resizing", "is_set_to"),
+    "is_set_to": imported("resizing.is_set_to"),
     "record_stream": record_stream,
     "full": full,
     "zeros": zeros,
@@ -95,10 +85,10 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "new_zeros": new_zeros,
     "fill_.Scalar": fill_scalar,
     "zero_": zero,
-    "resize_": _when_called("resizing", "resize_"),
-    "set_.source_Storage_storage_offset": _when_called("resizing", "set_storage"),
-    "set_.source_Storage": _when_called("resizing", "set_storage_whole"),
-    "set_.source_Tensor": _when_called("resizing", "set_tensor"),
-    "set_": _when_called("resizing", "set_none"),
-    "_fused_moving_avg_obs_fq_helper": _when_called("fake_quantize", "fused_moving_avg_obs_fq_helper"),
+    "resize_": imported("resizing.resize_"),
+    "set_.source_Storage_storage_offset": imported("resizing.set_storage"),
+    "set_.source_Storage": imported("resizing.set_storage_whole"),
+    "set_.source_Tensor": imported("resizing.set_tensor"),
+    "set_": imported("resizing.set_none"),
+    "_fused_moving_avg_obs_fq_helper": imported("fake_quantize.fused_moving_avg_obs_fq_helper"),
 }

@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -89,40 +89,25 @@ def _first(key: str, name: str, *args: Any, **kwargs: Any) -> Any:
     return op(*args, **kwargs)
 
 
-def _resolved_when_called(name: str) -> Callable[..., Any]:
-    """The kernel of an operator of another library, which may be imported later or never."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        from .registry import kernel_of
-
-        return kernel_of(name)(*args, **kwargs)
-
-    return call
+def when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """The function that `find` returns, found by the first call: few programs need the module that it is in."""
+    found = cache(find)
+    return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
 def _parts_when_called(name: str) -> Callable[..., Any]:
     return lambda *args: import_module("tenax.dispatch.gradients_in_parts").decomposition(name)(*args)
 
 
-def _composite_when_called(name: str) -> Callable[..., Any]:
-    """The kernel above autograd of a composite that stays whole; created when it is first called."""
-    kernel: Callable[..., Any] | None = None
+def _composite(name: str) -> Callable[..., Any]:
+    """The kernel above autograd of a composite that stays whole."""
+    from ..dispatch.opaque_composite import OpaqueComposite
+    from .registry import guarded, signature_of
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal kernel
-        if kernel is None:
-            from ..dispatch.opaque_composite import OpaqueComposite
-            from .registry import guarded, signature_of
-
-            of_wrappers = None
-            if name == "scaled_dot_product_attention":
-                from . import flash_attention
-
-                of_wrappers = flash_attention.of_wrappers
-            kernel = guarded(signature_of(name), OpaqueComposite(signature_of(name), of_wrappers))
-        return kernel(*args, **kwargs)
-
-    return call
+    of_wrappers = None
+    if name == "scaled_dot_product_attention":
+        from .flash_attention import of_wrappers
+    return guarded(signature_of(name), OpaqueComposite(signature_of(name), of_wrappers))
 
 
 def _fallback(key: str, op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -220,11 +205,11 @@ def register_all() -> None:
         with _replacing_first():
             for name, row in ROWS.items():
                 if "::" in name:
-                    _register(name, _resolved_when_called(name))
+                    _register(name, when_called(partial(kernel_of, name)))  # of another library, which may be missing
                 elif name not in KERNELS and f"aten::{name}" in known:
                     _register(f"aten::{name}", kernel_of(name))
                     if row.grad == "vjp" and row.form == "functional":
-                        _register(f"aten::{name}", _composite_when_called(name), f"Autograd{_KEY}")
+                        _register(f"aten::{name}", when_called(partial(_composite, name)), f"Autograd{_KEY}")
         for name, kernel in formula_composite.KERNELS.items():
             _register(f"aten::{name}", kernel, f"Autograd{_KEY}")
         for name in ("linear_backward", "matmul_backward", "_fused_rms_norm_backward"):  # torch.vmap has no rules

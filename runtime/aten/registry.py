@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +12,7 @@ from tenax.generated.table import ROWS
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.signature import Signature
+from .registration import when_called
 
 # Overloads whose results the lowering describes, because torch's Meta kernel must not be called.
 _WITHOUT_META = {
@@ -34,20 +35,14 @@ def signature_of(name: str) -> Signature:
     row = ROWS[name]
     signature, writes = Signature(name, row), row.form != "functional"
     if row.prepare and (writes or not row.prepare[0].endswith("_out")):
-        signature.prepare = _imported_when_called(lambda: function(row.prepare[0])(signature, *row.prepare[1:]))
+        signature.prepare = when_called(lambda: function(row.prepare[0])(signature, *row.prepare[1:]))
     if row.results and (writes or not row.results.endswith("_out")):
-        signature.correct = _imported_when_called(lambda: function(row.results))
+        signature.correct = imported(row.results)
     if name in _WITHOUT_META:
         signature.has_meta = False
     signature.cpu_may_abort = "batch_norm" in name
     signature.rewrite_expanded = _rewrite_expanded
     return signature
-
-
-def _imported_when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-    """A function whose module is imported when it is first called, because few programs need it."""
-    found = cache(find)
-    return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
 def function(path: str) -> Any:
@@ -56,7 +51,12 @@ def function(path: str) -> Any:
     return getattr(import_module(f"{__package__}.{module}"), name)
 
 
-_rewrite_expanded = _imported_when_called(lambda: function("expanded.rewritten"))
+def imported(path: str) -> Callable[..., Any]:
+    """`function(path)`, whose module is imported by the first call."""
+    return when_called(partial(function, path))
+
+
+_rewrite_expanded = imported("expanded.rewritten")
 
 
 def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +64,7 @@ def guarded(signature: Signature, kernel: Callable[..., Any]) -> Callable[..., A
     if not signature.row.guard:
         return kernel
     check = signature.row.guard[0]
-    return _imported_when_called(lambda: function("argument_checks.checked")(signature, function(check), kernel))
+    return when_called(lambda: function("argument_checks.checked")(signature, function(check), kernel))
 
 
 @cache
