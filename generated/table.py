@@ -371,7 +371,12 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating"),),
     ),
     "_fused_dropout": Row("kernels.random", "_fused_dropout", random=True),
-    "_fused_moving_avg_obs_fq_helper": Row("generated.quantize", "_fused_moving_avg_obs_fq_helper", form="inplace"),
+    "_fused_moving_avg_obs_fq_helper": Row(
+        "generated.quantize",
+        "_fused_moving_avg_obs_fq_helper",
+        prepare=("preparations.resize_statistics", "running_min"),
+        form="inplace",
+    ),
     "_fused_rms_norm": Row("kernels.norm", "_fused_rms_norm"),
     "_fused_rms_norm_backward": Row("kernels.norm", "_fused_rms_norm_backward"),
     "_fused_sdp_choice": Row("generated.attention", "_fused_sdp_choice", dynamic="returns a Python int"),

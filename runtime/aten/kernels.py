@@ -90,5 +90,4 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "set_.source_Storage": imported("resizing.set_storage_whole"),
     "set_.source_Tensor": imported("resizing.set_tensor"),
     "set_": imported("resizing.set_none"),
-    "_fused_moving_avg_obs_fq_helper": imported("fake_quantize.fused_moving_avg_obs_fq_helper"),
 }

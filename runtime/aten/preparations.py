@@ -6,6 +6,7 @@ elements, or memory layouts. Masks and ranges have modules of their own.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -202,6 +203,30 @@ def truth_to_out(signature: Signature, argument: str) -> Prepare:
             return values
         mask = x.to(torch.uint8) if dtype is torch.uint8 and x.numel() != 1 else x != 0
         return [*values[:position], mask, *values[position + 1 :]]
+
+    return prepare
+
+
+def resize_statistics(signature: Signature, first: str) -> Prepare:
+    """Resize the four statistics of a fused observer and fake quantizer, which start empty, to the rows of its first
+    input. An empty input is not observed."""
+    at, inplace = signature.names.index(first), signature.row.form == "inplace"
+    axis_at, per_row_at = signature.names.index("ch_axis"), signature.names.index("per_row_fake_quant")
+
+    def prepare(values: Values) -> Values | Handled:
+        x, observer_on, statistics, per_row = values[0], values[1], values[at : at + 4], values[per_row_at]
+        if inplace and per_row and values[axis_at] == 0 and not statistics[0].numel():
+            for statistic, start in zip(statistics, (math.inf, -math.inf, 1, 0), strict=True):
+                statistic.resize_(len(x)).fill_(start)
+        if x.numel() or not inplace:
+            return values
+        if observer_on.item():
+            raise RuntimeError(
+                "dimensions of scale and zero-point are not consistent with input tensor"
+                if per_row
+                else "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+            )
+        return Handled((torch.empty_like(x), torch.empty_like(x, dtype=torch.bool)))
 
     return prepare
 
