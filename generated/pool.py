@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from tenax.generated import checks
 from tenax.kernels import average as average_kernels
 from tenax.kernels import pool as pool_kernels
-from tenax.kernels import unpool as unpool_kernels
 from tenax.words import Array
 
 
@@ -29,7 +28,7 @@ def max_pool2d_with_indices_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.adaptive_max_pool2d_backward(grad_output, self, indices)
+    return pool_kernels.adaptive_max_pool2d_backward(grad_output, self, indices)
 
 
 def max_pool3d_with_indices_backward(
@@ -47,7 +46,7 @@ def max_pool3d_with_indices_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.adaptive_max_pool3d_backward(grad_output, self, indices)
+    return pool_kernels.adaptive_max_pool3d_backward(grad_output, self, indices)
 
 
 def max_pool2d_backward(
@@ -64,7 +63,7 @@ def max_pool2d_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.adaptive_max_pool2d_backward(
+    return pool_kernels.adaptive_max_pool2d_backward(
         grad_output,
         self,
         pool_kernels.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[1],
@@ -79,7 +78,7 @@ def fractional_max_pool2d_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.adaptive_max_pool2d_backward(grad_output, self, indices)
+    return pool_kernels.adaptive_max_pool2d_backward(grad_output, self, indices)
 
 
 def fractional_max_pool3d_backward(
@@ -90,7 +89,7 @@ def fractional_max_pool3d_backward(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.adaptive_max_pool3d_backward(grad_output, self, indices)
+    return pool_kernels.adaptive_max_pool3d_backward(grad_output, self, indices)
 
 
 def max_unpool2d__checks(self: Array, indices: Array, output_size: Sequence[int]) -> tuple[Array, ...]:
@@ -105,7 +104,7 @@ def max_unpool3d(
 
     Spec: ops_spec/pool.yaml
     """
-    return unpool_kernels.max_unpool2d(self, indices, output_size)
+    return pool_kernels.max_unpool2d(self, indices, output_size)
 
 
 def max_unpool3d__checks(
@@ -136,4 +135,4 @@ def adaptive_avg_pool3d_backward__grad_input(grad_output: Array, self: Array) ->
 
     Spec: ops_spec/pool.yaml
     """
-    return average_kernels._adaptive_avg_pool3d_backward(grad_output, self)
+    return average_kernels._adaptive_avg_pool_backward(grad_output, self)

@@ -50,9 +50,9 @@ ROWS: dict[str, Row] = {
     "__rshift__.Scalar": Row("generated.pointwise", "__rshift____Scalar", dtypes=(("", "bool integral"),)),
     "__rshift__.Tensor": Row("generated.pointwise", "__rshift____Tensor", dtypes=(("", "integral"),)),
     "_adaptive_avg_pool2d": Row("kernels.average", "_adaptive_avg_pool2d", dtypes=(("", "floating"),)),
-    "_adaptive_avg_pool2d_backward": Row("kernels.average", "_adaptive_avg_pool2d_backward"),
+    "_adaptive_avg_pool2d_backward": Row("kernels.average", "_adaptive_avg_pool_backward"),
     "_adaptive_avg_pool3d": Row("kernels.average", "_adaptive_avg_pool3d", dtypes=(("", "floating"),)),
-    "_adaptive_avg_pool3d_backward": Row("kernels.average", "_adaptive_avg_pool3d_backward"),
+    "_adaptive_avg_pool3d_backward": Row("kernels.average", "_adaptive_avg_pool_backward"),
     "_add_relu.Scalar": Row(
         "generated.pointwise", "_add_relu__Scalar", dtypes=(("", "int8 int16 int32 int64 floating"),)
     ),
@@ -640,9 +640,9 @@ ROWS: dict[str, Row] = {
         "generated.pool", "adaptive_avg_pool3d_backward__grad_input", form="out"
     ),
     "adaptive_max_pool2d": Row("kernels.pool", "adaptive_max_pool2d", dtypes=(("", "floating"),)),
-    "adaptive_max_pool2d_backward": Row("kernels.unpool", "adaptive_max_pool2d_backward"),
+    "adaptive_max_pool2d_backward": Row("kernels.pool", "adaptive_max_pool2d_backward"),
     "adaptive_max_pool3d": Row("kernels.pool", "adaptive_max_pool3d", dtypes=(("", "floating"),)),
-    "adaptive_max_pool3d_backward": Row("kernels.unpool", "adaptive_max_pool3d_backward"),
+    "adaptive_max_pool3d_backward": Row("kernels.pool", "adaptive_max_pool3d_backward"),
     "add.Scalar": Row("generated.pointwise", "add__Scalar", dtypes=(("", "not unsigned float8"),)),
     "add.Tensor": Row("generated.pointwise", "add__Tensor", dtypes=(("", "not unsigned float8"),)),
     "addbmm": Row(
@@ -996,9 +996,9 @@ ROWS: dict[str, Row] = {
     "fmod.Scalar": Row("generated.pointwise", "fmod__Scalar", dtypes=(("", "not complex float8"),)),
     "fmod.Tensor": Row("generated.pointwise", "fmod__Tensor", dtypes=(("", "integral floating"),)),
     "frac": Row("generated.pointwise", "frac", dtypes=(("", "floating"),)),
-    "fractional_max_pool2d": Row("kernels.fractional", "fractional_max_pool2d", dtypes=(("", "floating"),)),
+    "fractional_max_pool2d": Row("kernels.pool", "fractional_max_pool2d", dtypes=(("", "floating"),)),
     "fractional_max_pool2d_backward": Row("generated.pool", "fractional_max_pool2d_backward"),
-    "fractional_max_pool3d": Row("kernels.fractional", "fractional_max_pool3d", dtypes=(("", "floating"),)),
+    "fractional_max_pool3d": Row("kernels.pool", "fractional_max_pool3d", dtypes=(("", "floating"),)),
     "fractional_max_pool3d_backward": Row("generated.pool", "fractional_max_pool3d_backward"),
     "frexp.Tensor": Row("kernels.binary", "frexp", dtypes=(("", "floating"),)),
     "full": Row("generated.creation", "full"),
@@ -1375,7 +1375,7 @@ ROWS: dict[str, Row] = {
     "max_pool3d_with_indices": Row("kernels.pool", "max_pool3d_with_indices", dtypes=(("", "integral floating"),)),
     "max_pool3d_with_indices_backward": Row("generated.pool", "max_pool3d_with_indices_backward"),
     "max_unpool2d": Row(
-        "kernels.unpool",
+        "kernels.pool",
         "max_unpool2d",
         conditions="pool.max_unpool2d__checks",
         prepare=("preparations.alert_not_deterministic", "max_unpooling2d_forward_out"),

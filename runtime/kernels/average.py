@@ -157,10 +157,10 @@ def _covered_mean(x: Array, axis: int, count: int) -> Array:
     return jnp.moveaxis(jnp.tensordot(x, means, ((axis,), (1,)), precision="highest"), -1, axis)
 
 
-def _adaptive_avg_pool_backward(grad_output: Array, self: Array, *, rank: int) -> Array:
+def _adaptive_avg_pool_backward(grad_output: Array, self: Array) -> Array:
     """The gradient of `self`: each window spreads its gradient evenly."""
     x = cast(grad_output, opmath(grad_output.dtype))
-    for axis in range(x.ndim - rank, x.ndim):
+    for axis in (d for d, n in enumerate(x.shape) if n != self.shape[d]):  # windows of one element change nothing
         table, lengths = _adaptive_table(self.shape[axis], x.shape[axis])
         x = weigh(x / _column(lengths, x, axis), axis, transposed(table, self.shape[axis])[0])
     return cast(x, grad_output.dtype)
@@ -173,5 +173,3 @@ def _column(lengths: np.ndarray, x: Array, axis: int) -> Array:
 
 _adaptive_avg_pool2d = partial(_adaptive_avg_pool, rank=2)
 _adaptive_avg_pool3d = partial(_adaptive_avg_pool, rank=3)
-_adaptive_avg_pool2d_backward = partial(_adaptive_avg_pool_backward, rank=2)
-_adaptive_avg_pool3d_backward = partial(_adaptive_avg_pool_backward, rank=3)
