@@ -85,6 +85,13 @@ def is_int(x: Any) -> bool:
     return _level(dtype_of(x)) == 1
 
 
+def extremes(dtype: DType) -> tuple[Any, Any]:
+    """The least and the greatest value of a dtype that is not complex: of floats, the infinities."""
+    if is_float(dtype):
+        return -np.inf, np.inf
+    return (False, True) if dtype == BOOL else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
 # From torch 2.15 on, bounds beyond the range of an integer dtype are its limits, and operands share gradients of ties.
 TORCH = tuple(map(int, metadata.version("torch").split(".")[:2]))
 SINCE_2_15 = TORCH >= (2, 15)

@@ -14,13 +14,12 @@ from math import prod
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
 from tenax.kernels.graft import differentiated_as
 from tenax.kernels.platform import choose
-from tenax.words import Array, DType, is_complex, is_float, window_operand
+from tenax.words import Array, DType, extremes, is_complex, is_float, window_operand
 
 Join = Callable[[Array, Array], Array]
 # A function of the identity of a row, the rows, and the number of steps to unroll.
@@ -70,18 +69,6 @@ def _along(loop: Loop, join: Join, identity: Array, x: Array) -> Array:
     return join(jnp.broadcast_to(before, within.shape), within).swapaxes(0, 1).reshape(x.shape)[:count]
 
 
-def _least(dtype: DType) -> Any:
-    if dtype == np.bool_:
-        return False
-    return -np.inf if is_float(dtype) else np.iinfo(dtype).min
-
-
-def _greatest(dtype: DType) -> Any:
-    if dtype == np.bool_:
-        return True
-    return np.inf if is_float(dtype) else np.iinfo(dtype).max
-
-
 def _running(
     by_lax: Callable[[Array, int], Array],
     join: Join,
@@ -113,6 +100,6 @@ def _running(
 
 cumsum = _running(lax.cumsum, lax.add, lambda dtype: 0)
 cumprod = _running(lax.cumprod, lax.mul, lambda dtype: 1)
-cummax = _running(lax.cummax, lax.max, _least)
-cummin = _running(lax.cummin, lax.min, _greatest)
-cumlogsumexp = _running(lax.cumlogsumexp, jnp.logaddexp, _least, _exponentials)
+cummax = _running(lax.cummax, lax.max, lambda dtype: extremes(dtype)[0])
+cummin = _running(lax.cummin, lax.min, lambda dtype: extremes(dtype)[1])
+cumlogsumexp = _running(lax.cumlogsumexp, jnp.logaddexp, lambda dtype: extremes(dtype)[0], _exponentials)

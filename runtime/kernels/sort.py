@@ -15,7 +15,7 @@ from jax import lax
 
 from tenax.kernels.platform import choose
 from tenax.kernels.reduction import argmax
-from tenax.words import INT64, Array, Gradients, Number, as_long, axis, cast, is_float, with_derivative
+from tenax.words import INT64, Array, Gradients, Number, as_long, axis, cast, extremes, is_float, with_derivative
 
 
 def _sorted(x: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
@@ -138,7 +138,7 @@ def _median(self: Array, dim: int, keepdim: bool = False, *, skip_nan: bool) -> 
 def _median_of_all(self: Array, *, skip_nan: bool) -> Array:
     """The lower median, NaN of no elements; its gradient is divided equally among the elements equal to it."""
     if self.size == 0:
-        return jnp.full((), np.nan if is_float(self) else np.iinfo(self.dtype).min, self.dtype)
+        return jnp.full((), np.nan if is_float(self) else extremes(self.dtype)[0], self.dtype)
 
     def gradients(grad: Array, result: Array, x: Array) -> Gradients:
         def of_x() -> Array:
