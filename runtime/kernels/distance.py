@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels import loops
 from tenax.kernels.reduction import Dims
+from tenax.kernels.search import insertion
 from tenax.words import (
     Array,
     DType,
@@ -164,7 +164,7 @@ def _pairs(n: int) -> tuple[Array, Array]:
     row = jnp.arange(n, dtype=np.int32)
     starts = row * (2 * n - row - 1) // 2
     k = jnp.arange(n * (n - 1) // 2, dtype=np.int32)
-    i = loops.searchsorted(starts, k, side="right").astype(np.int32) - 1
+    i = insertion(starts, k, jnp.less_equal) - 1
     # The last row has no entry; its start is the total count.
     return i, k - starts[i] + i + 1
 

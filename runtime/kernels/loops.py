@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax import lax
 
 
@@ -30,5 +29,4 @@ def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
 scan = compiled(lax.scan)
 fori_loop = compiled(lax.fori_loop)
 while_loop = compiled(lax.while_loop)
-searchsorted = compiled(jnp.searchsorted)  # scans over the digits of the index
 expm = compiled(jax.scipy.linalg.expm)  # scans over the squarings

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from tenax.kernels import loops
+from tenax.kernels.search import insertion
 from tenax.words import cast
 
 Array = jax.Array
@@ -35,5 +35,5 @@ def _padded_dense_to_jagged_forward(dense: Array, offsets: Sequence[Array], tota
     """`(batch, length, *rest)` to `(total_L, *rest)`; missing elements are 0."""
     begins = _one(offsets, "_padded_dense_to_jagged_forward")
     place = jnp.arange(int(begins[-1]) if total_L is None else total_L, dtype=begins.dtype)
-    row = loops.searchsorted(begins, place, side="right") - 1
+    row = insertion(begins, place, jnp.less_equal) - 1
     return dense.at[row, place - begins[row]].get(mode="fill", fill_value=0)

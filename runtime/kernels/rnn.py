@@ -18,6 +18,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from tenax.kernels import loops
+from tenax.kernels.search import insertion
 from tenax.platforms import platform
 from tenax.words import Array, cast, opmath
 
@@ -283,5 +284,5 @@ def unpack(batch_sizes: Array, batch: int, total: int) -> Packed:
     places = lax.iota(jnp.int32, batch)
     rows = (ends - sizes)[:, None] + places
     index = lax.iota(jnp.int32, total)
-    step = cast(loops.searchsorted(ends, index, side="right"), jnp.int32)
+    step = insertion(ends, index, jnp.less_equal)
     return Packed(jnp.minimum(rows, total - 1), places < sizes[:, None], step, index - (ends - sizes)[step])

@@ -10,6 +10,7 @@ from jax.scipy.special import digamma
 from tenax.kernels import loops
 from tenax.kernels.graft import graft
 from tenax.kernels.random import exponential, randn, unit
+from tenax.kernels.search import insertion
 from tenax.words import FLOAT64, INT64, Array, cast, is_float, opmath, window_operand
 
 # Terms of the continued fraction below: enough for float64 up to parameters of about 1e4.
@@ -45,8 +46,7 @@ def multinomial(rng: Array, self: Array, num_samples: int, replacement: bool = F
     sums = lax.cumsum(window_operand(weights), axis=weights.ndim - 1)
     total = lax.cummax(jnp.where(weights > 0, sums, 0), axis=weights.ndim - 1)
     target = unit(rng, (*weights.shape[:-1], num_samples), weights.dtype) * total[..., -1:]
-    find = jnp.vectorize(lambda t, x: loops.searchsorted(t, x, side="right"), signature="(n),(m)->(m)")
-    return cast(find(total, target), INT64)
+    return cast(insertion(total, target, jnp.less_equal), INT64)
 
 
 def _log_gamma_numbers(rng: Array, shape: Array) -> Array:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from tenax.kernels import loops
+from tenax.kernels.search import insertion
 
 
 def _convert_indices_from_coo_to_csr(self: jax.Array, size: int, out_int32: bool = False) -> jax.Array:
     """Row pointers `(size + 1,)` of sorted row numbers `(nnz,)`."""
-    begins = loops.searchsorted(self, jnp.arange(size + 1, dtype=self.dtype))
+    begins = insertion(self, jnp.arange(size + 1, dtype=self.dtype), jnp.less)
     return begins.astype("int32" if out_int32 else "int64")
 
 
@@ -25,9 +25,8 @@ def _convert_indices_from_csr_to_coo(
 ) -> jax.Array:
     """Batch indices, row and column of each value: `(batch_dims + 2, number of values in all batches)`."""
     *batch, nnz = col_indices.shape
-    crow = crow_indices.reshape(-1, crow_indices.shape[-1])
-    place = jnp.arange(nnz, dtype=crow.dtype)
-    row = jax.vmap(lambda begins: loops.searchsorted(begins, place, side="right"))(crow).reshape(col_indices.shape) - 1
+    place = jnp.broadcast_to(jnp.arange(nnz, dtype=crow_indices.dtype), col_indices.shape)
+    row = insertion(crow_indices, place, jnp.less_equal) - 1
     axes = [jax.lax.broadcasted_iota("int64", col_indices.shape, d) for d in range(len(batch))]
     rows = [row, col_indices]
     found = [*axes, *(rows[::-1] if transpose else rows)]
@@ -62,7 +61,7 @@ def lookup(values: jax.Array, among: jax.Array, keys: jax.Array) -> jax.Array:
 
 def match(keys: jax.Array, among: jax.Array) -> tuple[jax.Array, jax.Array]:
     """(position of each key in the sorted, nonempty `among`, whether it is found)."""
-    place = jnp.minimum(loops.searchsorted(among, keys), len(among) - 1)
+    place = jnp.minimum(insertion(among, keys, jnp.less), len(among) - 1)
     return place, among[place] == keys
 
 
