@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from tenax.words import INT64, Array, Number, as_long, axes, axis, cast, extent, result_type
@@ -34,30 +35,18 @@ def _rolled(x: Array, shift: int | Number, dim: int) -> Array:
 
 def tril(self: Array, diagonal: int | Number = 0) -> Array:
     """(..., n, m): zeros above a diagonal of the last two axes, 0 for the main one and positive above it."""
-    return (
-        jnp.tril(self, diagonal)
-        if isinstance(diagonal, int)
-        else jnp.where(_below(self, diagonal, 0), self, _zero(self))
-    )
+    return jnp.where(_below(self, diagonal, 0), self, cast(0, self.dtype))
 
 
 def triu(self: Array, diagonal: int | Number = 0) -> Array:
     """(..., n, m): zeros below a diagonal, as in `tril`."""
-    return (
-        jnp.triu(self, diagonal)
-        if isinstance(diagonal, int)
-        else jnp.where(_below(self, diagonal, 1), _zero(self), self)
-    )
+    return jnp.where(_below(self, diagonal, 1), cast(0, self.dtype), self)
 
 
-def _below(x: Array, diagonal: Number, by: int) -> Array:
+def _below(x: Array, diagonal: int | Number, by: int) -> Array:
     """Which elements lie on or below the diagonal that is `by` below the given one."""
-    rows, columns = (lax.broadcasted_iota(INT64, x.shape[-2:], d) for d in (0, 1))
-    return columns - rows <= cast(diagonal, INT64) - by
-
-
-def _zero(x: Array) -> Array:
-    return jnp.zeros((), x.dtype)
+    rows, columns = (lax.broadcasted_iota(np.int32, x.shape[-2:], d) for d in (0, 1))
+    return columns - rows <= cast(jnp.clip(as_long(diagonal), -(2**30), 2**30), np.int32) - by
 
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
