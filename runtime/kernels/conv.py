@@ -9,22 +9,18 @@ from jax import lax
 
 from tenax.kernels.convolution import primitives
 from tenax.kernels.convolution.geometry import Geometry
+from tenax.kernels.window import spread
 from tenax.words import BOOL, Array, product_precision
 
 # Stride, padding, dilation, whether it is transposed, output padding, groups.
 Options = tuple[Sequence[int], Sequence[int], Sequence[int], bool, Sequence[int], int]
 
 
-def _spread(values: Sequence[int], count: int) -> tuple[int, ...]:
-    """One value per spatial dimension; a list of one value applies to all, as in torch."""
-    return tuple(values) * count if len(values) == 1 else tuple(values)
-
-
 def _geometry(input: Array, weight: Array, options: Options) -> Geometry:
     """The geometry of a convolution; a transposed one maps its output to its image."""
     stride, padding, dilation, transposed, output_padding, groups = options
     rank = input.ndim - 2
-    stride, padding, dilation, extra = (_spread(v, rank) for v in (stride, padding, dilation, output_padding))
+    stride, padding, dilation, extra = (spread(v, rank) for v in (stride, padding, dilation, output_padding))
     sizes, kernel = tuple(input.shape[2:]), tuple(weight.shape[2:])
     axes = zip(sizes, stride, padding, dilation, kernel, extra, strict=True)
     if transposed:
@@ -61,8 +57,8 @@ def _refuse(input: Array, weight: Array, bias: Array | None, options: Options) -
     if bias is not None and bias.shape != (out,):
         wanted = f"expected bias to be 1-dimensional with {out} elements"
         raise RuntimeError(f"Given weight of size {size}, {wanted}, but got bias of size {list(bias.shape)} instead")
-    limits = [max(s, d) for s, d in zip(*(_spread(v, input.ndim - 2) for v in (stride, dilation)), strict=True)]
-    if transposed and any(p >= limit for p, limit in zip(_spread(output_padding, len(limits)), limits, strict=True)):
+    limits = [max(s, d) for s, d in zip(*(spread(v, input.ndim - 2) for v in (stride, dilation)), strict=True)]
+    if transposed and any(p >= limit for p, limit in zip(spread(output_padding, len(limits)), limits, strict=True)):
         raise RuntimeError("output padding must be smaller than either stride or dilation")
 
 

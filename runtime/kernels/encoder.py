@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from tenax.kernels.attention import attend
+from tenax.kernels.matmul import linear
 from tenax.kernels.norm import native_layer_norm
 from tenax.words import BOOL, Array, cast
 
 # ATen's numbers for the shape of a mask: (L, S), (batch, S) or (batch, heads, L, S).
 QUERY_KEY, BATCH_KEY, ALL = range(3)
-
-
-def _linear(x: Array, weight: Array, bias: Array) -> Array:
-    """x @ weight.T + bias."""
-    return lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ()))) + bias
 
 
 def _shown(mask: Array | None, mask_type: int | None) -> Array | None:
@@ -46,7 +41,7 @@ def _native_multi_head_attention(
     weights, biases = jnp.split(qkv_weight, 3), jnp.split(qkv_bias, 3)
 
     def heads(x: Array, number: int) -> Array:
-        y = _linear(x, weights[number], biases[number])
+        y = linear(x, weights[number], biases[number])
         return y.reshape(*y.shape[:2], num_head, embed_dim // num_head).swapaxes(1, 2)
 
     q, k, v = heads(query, 0), heads(key, 1), heads(value, 2)
@@ -55,7 +50,7 @@ def _native_multi_head_attention(
     # A fully masked query is NaN here, unlike in `scaled_dot_product_attention`, where it is zero.
     lse = jnp.where(lse == -jnp.inf, jnp.nan, lse)
     out = jnp.where(jnp.isnan(lse)[..., None], jnp.nan, out)
-    out = _linear(out.swapaxes(1, 2).reshape(query.shape), proj_weight, proj_bias)
+    out = linear(out.swapaxes(1, 2).reshape(query.shape), proj_weight, proj_bias)
     if not need_weights:
         return out, None
     scores = jnp.matmul(q, k.mT, preferred_element_type=lse.dtype) * (embed_dim // num_head) ** -0.5
@@ -96,9 +91,9 @@ def _transformer_encoder_layer_fwd(
         return _native_multi_head_attention(x, x, x, embed_dim, num_heads, *parts)[0]
 
     def feed_forward(x: Array) -> Array:
-        y = _linear(x, ffn_weight_1, ffn_bias_1)
+        y = linear(x, ffn_weight_1, ffn_bias_1)
         y = jax.nn.gelu(y, approximate=False) if use_gelu else jnp.maximum(y, 0)
-        return _linear(y, ffn_weight_2, ffn_bias_2)
+        return linear(y, ffn_weight_2, ffn_bias_2)
 
     x = src
     for function, weight, bias in ((attention, norm_weight_1, norm_bias_1), (feed_forward, norm_weight_2, norm_bias_2)):

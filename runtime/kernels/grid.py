@@ -77,8 +77,8 @@ def _taps(x: Array, size: int, interpolation_mode: int, padding_mode: int, align
     return [(low, low + 1 - x), (low + 1, x - low)]
 
 
-def _sample(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Array:
-    """(N, C, *sizes) at the points (N, *out, rank), whose coordinates are in reverse order of `sizes`."""
+def grid_sampler(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Array:
+    """(N, C, *sizes) at the points (N, *out, rank), whose coordinates are in reverse order of `sizes`; ATen's modes."""
     sizes = input.shape[2:]
     compute = opmath(input.dtype)
     grid = cast(grid, compute)
@@ -103,11 +103,6 @@ def _sample(input: Array, grid: Array, interpolation_mode: int, padding_mode: in
     return cast(total.reshape(*input.shape[:2], *grid.shape[1:-1]), input.dtype)
 
 
-def grid_sampler(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Array:
-    """(N, C, H, W) at (N, h, w, 2) to (N, C, h, w); volumes have one axis more. Modes are ATen's numbers."""
-    return _sample(input, grid, interpolation_mode, padding_mode, align_corners)
-
-
 def grid_sampler_backward(
     grad_output: Array,
     input: Array,
@@ -121,10 +116,10 @@ def grid_sampler_backward(
     compute = opmath(input.dtype)
 
     def of_input(x: Array) -> Array:
-        return _sample(x, grid, interpolation_mode, padding_mode, align_corners)
+        return grid_sampler(x, grid, interpolation_mode, padding_mode, align_corners)
 
     def of_grid(x: Array) -> Array:
-        return _sample(wide, x, interpolation_mode, padding_mode, align_corners)
+        return grid_sampler(wide, x, interpolation_mode, padding_mode, align_corners)
 
     wide, grad = cast(input, compute), cast(grad_output, compute)
     grad_input = cast(jax.linear_transpose(of_input, wide)(grad)[0], input.dtype) if output_mask[0] else None
