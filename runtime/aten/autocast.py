@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import patches
 from .._torch.dispatcher import operator_names
-from .registration import when_called
+from .registry import when_called
 
 
 def _kernel(name: str, policy: Any) -> Callable[..., Any]:

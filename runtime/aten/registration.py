@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -89,12 +89,6 @@ def _first(key: str, name: str, *args: Any, **kwargs: Any) -> Any:
     return op(*args, **kwargs)
 
 
-def when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-    """The function that `find` returns, found by the first call: few programs need the module that it is in."""
-    found = cache(find)
-    return lambda *args, **kwargs: found()(*args, **kwargs)
-
-
 def _parts_when_called(name: str) -> Callable[..., Any]:
     return lambda *args: import_module("tenax.dispatch.gradients_in_parts").decomposition(name)(*args)
 
@@ -104,7 +98,7 @@ def _composite(name: str) -> Callable[..., Any]:
     from ..dispatch.opaque_composite import OpaqueComposite
     from .registry import guarded, signature_of
 
-    of_wrappers = None
+    of_wrappers: Any = None
     if name == "scaled_dot_product_attention":
         from .flash_attention import of_wrappers
     return guarded(signature_of(name), OpaqueComposite(signature_of(name), of_wrappers))
@@ -193,7 +187,7 @@ def register_all() -> None:
         from ..trace import data_swaps
         from . import autocast
         from .kernels import KERNELS
-        from .registry import kernel_of
+        from .registry import kernel_of, when_called
 
         numpy.random.set_state(drawn)
         jax_config.configure()

@@ -12,7 +12,6 @@ from tenax.generated.table import ROWS
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.signature import Signature
-from .registration import when_called
 
 # Overloads whose results the lowering describes, because torch's Meta kernel must not be called.
 _WITHOUT_META = {
@@ -49,6 +48,12 @@ def function(path: str) -> Any:
     """The function of this package that a spec names: `module.function`."""
     module, _, name = path.partition(".")
     return getattr(import_module(f"{__package__}.{module}"), name)
+
+
+def when_called(find: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """The function that `find` returns, found by the first call: few programs need the module that it is in."""
+    found = cache(find)
+    return lambda *args, **kwargs: found()(*args, **kwargs)
 
 
 def imported(path: str) -> Callable[..., Any]:
