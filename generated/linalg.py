@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from tenax.kernels import cholesky as cholesky_kernels
-from tenax.kernels import lu as lu_kernels
+from tenax.kernels import factorization as factorization_kernels
 from tenax.words import DEFAULT, Array, cast
 
 
@@ -27,7 +26,7 @@ def _linalg_check_errors__checks(info: Array, api_name: str, *, is_matrix: bool)
 
 def cholesky__checks(self: Array, upper: bool = False) -> tuple[Array, ...]:
     """The conditions of cholesky; its row of the table has their errors."""
-    return (jnp.all(cholesky_kernels.linalg_cholesky_ex(self, upper=upper)[1] == 0),)
+    return (jnp.all(factorization_kernels.linalg_cholesky_ex(self, upper=upper)[1] == 0),)
 
 
 def _cholesky_solve_helper(self: Array, A: Array, upper: bool) -> Array:
@@ -35,7 +34,7 @@ def _cholesky_solve_helper(self: Array, A: Array, upper: bool) -> Array:
 
     Spec: ops_spec/linalg.yaml
     """
-    return cholesky_kernels.cholesky_solve(self, A, upper)
+    return factorization_kernels.cholesky_solve(self, A, upper)
 
 
 def cholesky_inverse(self: Array, upper: bool = False) -> Array:
@@ -43,7 +42,7 @@ def cholesky_inverse(self: Array, upper: bool = False) -> Array:
 
     Spec: ops_spec/linalg.yaml
     """
-    return cholesky_kernels.cholesky_solve(
+    return factorization_kernels.cholesky_solve(
         jnp.broadcast_to(jnp.eye(self.shape[-1], dtype=self.dtype), self.shape), self, upper
     )
 
@@ -58,7 +57,7 @@ def linalg_lu(A: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
 
     Spec: ops_spec/linalg.yaml
     """
-    return lu_kernels.lu_unpack(*lu_kernels.linalg_lu_factor_ex(A, pivot=pivot)[:2], True, pivot)
+    return factorization_kernels.lu_unpack(*factorization_kernels.linalg_lu_factor_ex(A, pivot=pivot)[:2], True, pivot)
 
 
 def linalg_eig__checks(self: Array) -> tuple[Array, ...]:

@@ -9,9 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from tenax.kernels import binary as binary_kernels
 from tenax.kernels import complex as complex_kernels
-from tenax.kernels import divisors as divisors_kernels
 from tenax.kernels import exponential as exponential_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.kernels.arithmetic import add, div, mul, scaled, sub
@@ -451,7 +449,7 @@ def gcd(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(divisors_kernels.gcd(self=self, other=other), dtype)
+    return cast(pointwise_kernels.gcd(self=self, other=other), dtype)
 
 
 def lcm(self: Array, other: Array) -> Array:
@@ -460,7 +458,7 @@ def lcm(self: Array, other: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self, other = NO_OPMATH(self, other)
-    return cast(divisors_kernels.lcm(self=self, other=other), dtype)
+    return cast(pointwise_kernels.lcm(self=self, other=other), dtype)
 
 
 def logaddexp(self: Array, other: Array) -> Array:
@@ -1052,7 +1050,7 @@ def exp2(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(binary_kernels.exp2(self=self), dtype)
+    return cast(exponential_kernels.exp2(self=self), dtype)
 
 
 def log2(self: Array) -> Array:
@@ -1063,7 +1061,7 @@ def log2(self: Array) -> Array:
     Spec: ops_spec/pointwise.yaml
     """
     dtype, self = INT_TO_FLOAT(self)
-    return cast(binary_kernels.log2(self=self), dtype)
+    return cast(exponential_kernels.log2(self=self), dtype)
 
 
 def exp(self: Array) -> Array:

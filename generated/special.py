@@ -10,10 +10,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from tenax.kernels import airy as airy_kernels
 from tenax.kernels import bessel as bessel_kernels
 from tenax.kernels import gamma as gamma_kernels
-from tenax.kernels import incomplete as incomplete_kernels
 from tenax.kernels import normal as normal_kernels
 from tenax.kernels import pointwise as pointwise_kernels
 from tenax.kernels import polynomial as polynomial_kernels
@@ -249,7 +247,7 @@ def igamma(self: Array, other: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self, other = DEFAULT(self, other)
-    return cast(incomplete_kernels.igamma(self=self, other=other), dtype)
+    return cast(gamma_kernels.igamma(self=self, other=other), dtype)
 
 
 def igammac(self: Array, other: Array) -> Array:
@@ -258,7 +256,7 @@ def igammac(self: Array, other: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, self, other = DEFAULT(self, other)
-    return cast(incomplete_kernels.igammac(self=self, other=other), dtype)
+    return cast(gamma_kernels.igammac(self=self, other=other), dtype)
 
 
 def special_zeta(self: Array, other: Array) -> Array:
@@ -485,7 +483,7 @@ def special_airy_ai(x: Array) -> Array:
     Spec: ops_spec/special.yaml
     """
     dtype, x = INT_TO_FLOAT(x)
-    return cast(airy_kernels.special_airy_ai(x=x), dtype)
+    return cast(bessel_kernels.special_airy_ai(x=x), dtype)
 
 
 def special_chebyshev_polynomial_t(x: Array, n: Array) -> Array:

@@ -427,7 +427,10 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "_linalg_det": Row(
-        "kernels.lu", "_linalg_det", prepare=("preparations.transpose_strided", "A"), dtypes=(("", "floating complex"),)
+        "kernels.factorization",
+        "_linalg_det",
+        prepare=("preparations.transpose_strided", "A"),
+        dtypes=(("", "floating complex"),),
     ),
     "_linalg_eigh": Row(
         "kernels.spectral",
@@ -443,13 +446,13 @@ ROWS: dict[str, Row] = {
     ),
     "_linalg_eigvals": Row("generated.linalg", "_linalg_eigvals", dtypes=(("", "floating complex"),)),
     "_linalg_slogdet": Row(
-        "kernels.lu",
+        "kernels.factorization",
         "_linalg_slogdet",
         prepare=("preparations.transpose_strided", "A"),
         dtypes=(("", "floating complex"),),
     ),
     "_linalg_solve_ex": Row(
-        "kernels.lu",
+        "kernels.factorization",
         "_linalg_solve_ex",
         prepare=("preparations.raise_info", "torch.linalg.solve_ex"),
         dtypes=(("", "floating complex"),),
@@ -552,10 +555,10 @@ ROWS: dict[str, Row] = {
     "_stack": Row("generated.shape", "_stack"),
     "_standard_gamma": Row("kernels.sampling", "_standard_gamma", random=True),
     "_standard_gamma_grad": Row("kernels.sampling", "_standard_gamma_grad"),
-    "_thnn_fused_gru_cell": Row("kernels.cells", "_thnn_fused_gru_cell"),
-    "_thnn_fused_gru_cell_backward": Row("kernels.cells", "_thnn_fused_gru_cell_backward"),
-    "_thnn_fused_lstm_cell": Row("kernels.cells", "_thnn_fused_lstm_cell"),
-    "_thnn_fused_lstm_cell_backward_impl": Row("kernels.cells", "_thnn_fused_lstm_cell_backward_impl"),
+    "_thnn_fused_gru_cell": Row("kernels.rnn", "_thnn_fused_gru_cell"),
+    "_thnn_fused_gru_cell_backward": Row("kernels.rnn", "_thnn_fused_gru_cell_backward"),
+    "_thnn_fused_lstm_cell": Row("kernels.rnn", "_thnn_fused_lstm_cell"),
+    "_thnn_fused_lstm_cell_backward_impl": Row("kernels.rnn", "_thnn_fused_lstm_cell_backward_impl"),
     "_transformer_encoder_layer_fwd": Row(
         "kernels.encoder", "_transformer_encoder_layer_fwd", dtypes=(("src", "floating"),)
     ),
@@ -838,10 +841,10 @@ ROWS: dict[str, Row] = {
     "ceil": Row("generated.pointwise", "ceil", dtypes=(("", "not bool complex float8"),)),
     "celu": Row("generated.activation", "celu", dtypes=(("", "floating"),)),
     "channel_shuffle": Row(
-        "kernels.shuffle", "channel_shuffle", results="result_layouts.like_image", dtypes=(("", "not unsigned float8"),)
+        "kernels.shape", "channel_shuffle", results="result_layouts.like_image", dtypes=(("", "not unsigned float8"),)
     ),
     "cholesky": Row(
-        "kernels.cholesky",
+        "kernels.factorization",
         "cholesky",
         conditions="linalg.cholesky__checks",
         results="result_layouts.contiguous_out",
@@ -865,7 +868,7 @@ ROWS: dict[str, Row] = {
             ),
         ),
     ),
-    "cholesky_solve": Row("kernels.cholesky", "cholesky_solve", dtypes=(("", "floating complex"),)),
+    "cholesky_solve": Row("kernels.factorization", "cholesky_solve", dtypes=(("", "floating complex"),)),
     "clamp": Row("generated.pointwise", "clamp", dtypes=(("", "bool integral floating"),)),
     "clamp.Tensor": Row("generated.pointwise", "clamp__Tensor", dtypes=(("", "integral floating"),)),
     "clamp_max": Row("generated.pointwise", "clamp_max", dtypes=(("", "not complex float8"),)),
@@ -1000,7 +1003,7 @@ ROWS: dict[str, Row] = {
     "fractional_max_pool2d_backward": Row("generated.pool", "fractional_max_pool2d_backward"),
     "fractional_max_pool3d": Row("kernels.pool", "fractional_max_pool3d", dtypes=(("", "floating"),)),
     "fractional_max_pool3d_backward": Row("generated.pool", "fractional_max_pool3d_backward"),
-    "frexp.Tensor": Row("kernels.binary", "frexp", dtypes=(("", "floating"),)),
+    "frexp.Tensor": Row("kernels.exponential", "frexp", dtypes=(("", "floating"),)),
     "full": Row("generated.creation", "full"),
     "full_like": Row("generated.creation", "full_like"),
     "gather": Row(
@@ -1035,7 +1038,7 @@ ROWS: dict[str, Row] = {
     "grid_sampler_3d": Row("kernels.grid", "grid_sampler", dtypes=(("", "floating"),)),
     "grid_sampler_3d_backward": Row("kernels.grid", "grid_sampler_backward"),
     "gru.data": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "gru_data",
         random=True,
         static=("dropout",),
@@ -1046,7 +1049,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("data", "not bool unsigned float8"), ("batch_sizes", "int64")),
     ),
     "gru.input": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "gru_input",
         random=True,
         static=("dropout",),
@@ -1205,7 +1208,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
     ),
     "linalg_cholesky_ex": Row(
-        "kernels.cholesky",
+        "kernels.factorization",
         "linalg_cholesky_ex",
         prepare=("preparations.raise_info", "linalg.cholesky_ex"),
         dtypes=(("", "floating complex"),),
@@ -1228,37 +1231,41 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
     ),
     "linalg_inv_ex": Row(
-        "kernels.lu",
+        "kernels.factorization",
         "linalg_inv_ex",
         prepare=("preparations.raise_info", "linalg.inv_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_ldl_factor_ex": Row(
-        "kernels.ldl",
+        "kernels.factorization",
         "linalg_ldl_factor_ex",
         prepare=("preparations.raise_info", "torch.linalg.ldl_factor_ex"),
         dtypes=(("", "floating complex"),),
     ),
     "linalg_ldl_solve": Row(
-        "kernels.ldl", "linalg_ldl_solve", dtypes=(("LD", "floating complex"), ("pivots", "integral"))
+        "kernels.factorization", "linalg_ldl_solve", dtypes=(("LD", "floating complex"), ("pivots", "integral"))
     ),
     "linalg_lstsq": Row(
         "kernels.qr", "linalg_lstsq", results="result_layouts.least_squares", dtypes=(("", "floating complex"),)
     ),
     "linalg_lu": Row("generated.linalg", "linalg_lu", dtypes=(("", "floating complex"),)),
     "linalg_lu_factor_ex": Row(
-        "kernels.lu",
+        "kernels.factorization",
         "linalg_lu_factor_ex",
         prepare=("preparations.raise_info", "torch.linalg.lu_factor_ex"),
         dtypes=(("", "floating complex"),),
     ),
-    "linalg_lu_solve": Row("kernels.lu", "linalg_lu_solve", dtypes=(("LU", "floating complex"), ("pivots", "int32"))),
+    "linalg_lu_solve": Row(
+        "kernels.factorization", "linalg_lu_solve", dtypes=(("LU", "floating complex"), ("pivots", "int32"))
+    ),
     "linalg_matrix_exp": Row("kernels.spectral", "linalg_matrix_exp", dtypes=(("", "floating complex"),)),
     "linalg_matrix_sqrth": Row("kernels.spectral", "linalg_matrix_sqrth", dtypes=(("", "floating complex"),)),
     "linalg_pinv.atol_rtol_tensor": Row("kernels.spectral", "linalg_pinv", dtypes=(("", "floating complex"),)),
     "linalg_polar": Row("kernels.spectral", "linalg_polar", dtypes=(("", "floating complex"),)),
     "linalg_qr": Row("kernels.qr", "linalg_qr", dtypes=(("", "floating complex"),)),
-    "linalg_solve_triangular": Row("kernels.triangular", "linalg_solve_triangular", dtypes=(("", "floating complex"),)),
+    "linalg_solve_triangular": Row(
+        "kernels.factorization", "linalg_solve_triangular", dtypes=(("", "floating complex"),)
+    ),
     "linalg_vector_norm": Row(
         "kernels.distance",
         "linalg_vector_norm",
@@ -1321,7 +1328,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "not float8"),),
     ),
     "lstm.data": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "lstm_data",
         random=True,
         static=("dropout",),
@@ -1332,7 +1339,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("data", "not bool unsigned float8"), ("batch_sizes", "int64")),
     ),
     "lstm.input": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "lstm_input",
         random=True,
         static=("dropout",),
@@ -1343,7 +1350,9 @@ ROWS: dict[str, Row] = {
     ),
     "lt.Scalar": Row("generated.pointwise", "lt__Scalar", dtypes=(("", "bool integral floating"),)),
     "lt.Tensor": Row("generated.pointwise", "lt__Tensor", dtypes=(("", "bool integral floating"),)),
-    "lu_unpack": Row("kernels.lu", "lu_unpack", dtypes=(("LU_data", "not unsigned float8"), ("LU_pivots", "int32"))),
+    "lu_unpack": Row(
+        "kernels.factorization", "lu_unpack", dtypes=(("LU_data", "not unsigned float8"), ("LU_pivots", "int32"))
+    ),
     "masked_fill.Scalar": Row(
         "generated.pointwise", "masked_fill__Scalar", dtypes=(("self", "not unsigned float8"), ("mask", "bool"))
     ),
@@ -1351,15 +1360,15 @@ ROWS: dict[str, Row] = {
         "generated.pointwise", "masked_fill__Tensor", dtypes=(("self", "not unsigned float8"), ("mask", "bool"))
     ),
     "masked_scatter": Row(
-        "kernels.mask",
+        "kernels.indexing",
         "masked_scatter",
         conditions="indexing.masked_scatter__checks",
         dtypes=(("self", "not unsigned float8"), ("mask", "bool")),
         checks=(("RuntimeError", "Number of elements of source < number of ones in mask"),),
     ),
-    "masked_scatter_backward": Row("kernels.mask", "masked_scatter_backward"),
+    "masked_scatter_backward": Row("kernels.indexing", "masked_scatter_backward"),
     "masked_select": Row(
-        "kernels.mask",
+        "kernels.indexing",
         "masked_select",
         dynamic="one result for each element where the mask holds",
         on_host="host.masked_select",
@@ -1512,14 +1521,14 @@ ROWS: dict[str, Row] = {
         checks=(("IndexError", "Target is out of bounds."),),
     ),
     "nonzero": Row(
-        "kernels.mask",
+        "kernels.indexing",
         "nonzero",
         dynamic="one row for each nonzero element",
         on_host="host.nonzero",
         results="result_layouts.coordinates",
         dtypes=(("", "not unsigned float8"),),
     ),
-    "nonzero_static": Row("kernels.mask", "nonzero_static", results="result_layouts.contiguous"),
+    "nonzero_static": Row("kernels.indexing", "nonzero_static", results="result_layouts.contiguous"),
     "norm.Scalar": Row(
         "generated.reduction",
         "norm__Scalar",
@@ -1594,8 +1603,8 @@ ROWS: dict[str, Row] = {
     "ones": Row("generated.creation", "ones"),
     "ones_like": Row("generated.creation", "ones_like"),
     "ormqr": Row("kernels.qr", "ormqr", dtypes=(("", "floating complex"),)),
-    "pixel_shuffle": Row("kernels.shuffle", "pixel_shuffle", dtypes=(("", "not unsigned float8"),)),
-    "pixel_unshuffle": Row("kernels.shuffle", "pixel_unshuffle", dtypes=(("", "not unsigned float8"),)),
+    "pixel_shuffle": Row("kernels.shape", "pixel_shuffle", dtypes=(("", "not unsigned float8"),)),
+    "pixel_unshuffle": Row("kernels.shape", "pixel_unshuffle", dtypes=(("", "not unsigned float8"),)),
     "poisson": Row(
         "generated.random",
         "poisson",
@@ -1818,7 +1827,7 @@ ROWS: dict[str, Row] = {
     ),
     "replication_pad3d_backward": Row("kernels.pad", "replication_pad_backward", results="result_layouts.like_image"),
     "rnn_relu.data": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "rnn_relu_data",
         random=True,
         static=("dropout",),
@@ -1829,7 +1838,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("data", "integral floating"), ("batch_sizes", "int64")),
     ),
     "rnn_relu.input": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "rnn_relu_input",
         random=True,
         static=("dropout",),
@@ -1839,7 +1848,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "integral floating"),),
     ),
     "rnn_tanh.data": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "rnn_tanh_data",
         random=True,
         static=("dropout",),
@@ -1850,7 +1859,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("data", "floating complex"), ("batch_sizes", "int64")),
     ),
     "rnn_tanh.input": Row(
-        "kernels.recurrent",
+        "kernels.rnn",
         "rnn_tanh_input",
         random=True,
         static=("dropout",),
@@ -2215,7 +2224,7 @@ ROWS: dict[str, Row] = {
     "torchvision::roi_align": Row("kernels.roi", "roi_align"),
     "torchvision::roi_pool": Row("kernels.roi", "roi_pool"),
     "trace": Row("generated.reduction", "trace", dtypes=(("", "not unsigned float8"),)),
-    "triangular_solve": Row("kernels.triangular", "triangular_solve", dtypes=(("", "floating complex"),)),
+    "triangular_solve": Row("kernels.factorization", "triangular_solve", dtypes=(("", "floating complex"),)),
     "tril": Row("kernels.shape", "tril", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)),
     "tril_indices": Row("kernels.creation", "tril_indices"),
     "triu": Row("kernels.shape", "triu", special=(("diagonal", (-1, 0, 1)),), dtypes=(("", "not unsigned float8"),)),

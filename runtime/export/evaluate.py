@@ -32,7 +32,7 @@ from ..errors import no_lowering
 from ..functional.keys import DrawKey
 from ..functional.pure import run_pure
 from ..kernels.bitcast import bitcast
-from ..kernels.mask import put_where
+from ..kernels.indexing import put_where
 from ..storage import views
 from ..storage.avals import contiguous_strides
 from ..storage.placement import no_jax_trace

@@ -1,8 +1,9 @@
-"""Bessel functions of orders 0 and 1: Chebyshev series of each without its zeros, logarithm or exponential.
+"""Bessel functions of orders 0 and 1, and the Airy function Ai: Chebyshev series of each without its zeros, logarithm
+or exponential.
 
 The series were computed with mpmath at 50 digits, by interpolation at Chebyshev nodes, from the definitions in DLMF
-10.8 (power series), 10.17 (the amplitudes P and Q), 10.31 and 10.40 (K). In float64 they are exact to 1e-16 of their
-largest value; float32 drops the terms that it cannot resolve.
+10.8 (power series), 10.17 (the amplitudes P and Q), 10.31 and 10.40 (K), and 9.7 (Ai). In float64 they are exact to
+1e-16 of their largest value; float32 drops the terms that it cannot resolve.
 
 `jax.scipy.special.bessel_jn` is NaN at 2.5e-9 (jax 0.10), and JAX has no Y and no K.
 """
@@ -14,9 +15,8 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.chebyshev import series
 from tenax.kernels.graft import magnitude
-from tenax.kernels.wide import wide
+from tenax.kernels.special import series, wide
 from tenax.words import Array, cast
 
 _EDGE = 8.0  # between the power series in x² and the amplitudes in (8/x)²
@@ -213,3 +213,67 @@ def special_spherical_bessel_j0(x: Array) -> Array:
         total = 1 - square / (2 * k * (2 * k + 1)) * total
     far = jnp.where(near, 1, x)
     return jnp.where(near, total, jnp.where(jnp.isinf(x), 0, lax.sin(far) / far))
+
+
+# With ζ = (2/3) |x|^(3/2): Ai on [-4, 2]; 2 √π x^(1/4) exp(ζ) Ai(x) in ζ(2)/ζ on [0, 1]; and, in (ζ(4)/ζ)² on
+# [0, 1], P and (ζ/ζ(4)) Q of Ai(-x) = π^(-1/2) x^(-1/4) (P cos(ζ - π/4) + Q sin(ζ - π/4)).
+_AI_LEFT, _AI_RIGHT = -4.0, 2.0
+_AI_MIDDLE = (
+    0.06078525685079726, 0.18996030881729123, -0.250924387032336, -0.09512014013503055,
+    0.20236324198370076, -0.06418728306305249, -0.026814703186039963, 0.024051904281273857,
+    -0.00413259164974895, -0.0020196817905494225, 0.0011250768750654559, -0.00011697538709676606,
+    -7.125499253060682e-05, 2.8167833107042442e-05, -1.7594742389691562e-06, -1.4587201524168717e-06,
+    4.388747958436033e-07, -1.4627095866197506e-08, -1.9495992841846798e-08, 4.660552774163884e-09,
+    -5.106245117904234e-11, -1.8343326708789198e-10, 3.5857642041278925e-11, 2.658241327479573e-13,
+    -1.2805447574198059e-12, 2.0885896604502407e-13, 4.8741837202287105e-15, -6.895080927885035e-15,
+    9.51965014570017e-16, 3.5978991422145034e-17, -2.9502705833721254e-17, 3.483989442459416e-18,
+)  # fmt: skip
+_AI_TAIL = (
+    0.9844053049171552, -0.014792784850104199, 0.0007327177465426715, -6.12595423417825e-05,
+    6.83476697557269e-06, -9.237229735403982e-07, 1.436225340438052e-07, -2.489319422322096e-08,
+    4.709793440054328e-09, -9.583863708112733e-10, 2.0745855483677591e-10, -4.737267332192277e-11,
+    1.1336099808224236e-11, -2.827706782319351e-12, 7.320712095125598e-13, -1.9599793911089723e-13,
+    5.4101162570683925e-14, -1.5356466802223836e-14, 4.472340393300025e-15, -1.3338094674756683e-15,
+    4.066582046456231e-16, -1.265583225645289e-16, 4.015126334015871e-17, -1.2969972135960937e-17,
+    4.2613499074124e-18,
+)  # fmt: skip
+_AI_P = (
+    0.9993708890742778, -0.0006216836584374116, 7.181193774368645e-06, -2.316269813501758e-07,
+    1.3216283888528755e-08, -1.0938736172758127e-09, 1.1794620737908535e-10, -1.5518841909929856e-11,
+    2.386927411492466e-12, -4.16552889201035e-13, 8.071678110741467e-14, -1.708757321110567e-14,
+    3.902945148540815e-15, -9.523976784907064e-16, 2.4632810885752603e-16, -6.709077463464858e-17,
+    1.913939683718707e-17, -5.69308436211377e-18,
+)  # fmt: skip
+_AI_Q = (
+    0.012904069793077502, -0.00011417159701561301, 2.47015331514187e-06, -1.1276384836703058e-07,
+    8.114132516809686e-09, -7.96449699929011e-10, 9.810535081564676e-11, -1.438554557834067e-11,
+    2.4232142723810082e-12, -4.572243294578044e-13, 9.485713571010158e-14, -2.1334713360480614e-14,
+    5.145258245310423e-15, -1.3189653961186086e-15, 3.5685214438497966e-16, -1.0130701015142451e-16,
+    3.003133317484731e-17, -9.257863950661513e-18, 2.957519212083966e-18, -9.761492965947109e-19,
+    3.320022740137531e-19, -1.160938053896864e-19, 4.16529978414508e-20,
+)  # fmt: skip
+
+
+def _zeta(x: Array) -> Array:
+    """(2/3) x^(3/2)."""
+    return x * lax.sqrt(x) * 2 / 3
+
+
+@wide
+def special_airy_ai(x: Array) -> Array:
+    """Ai(x) of a float array; NaN at infinity, as in torch (the limit is 0)."""
+    middle = series(_AI_MIDDLE, (jnp.clip(x, _AI_LEFT, _AI_RIGHT) + 1) / 3)
+    right = jnp.maximum(x, _AI_RIGHT)
+    phase = _zeta(right)
+    tail = lax.exp(-phase) * lax.rsqrt(lax.sqrt(right))
+    tail = tail * series(_AI_TAIL, 2 * _zeta(cast(_AI_RIGHT, x.dtype)) / phase - 1)
+    left = jnp.maximum(-x, -_AI_LEFT)
+    phase = _zeta(left)
+    ratio = _zeta(cast(-_AI_LEFT, x.dtype)) / phase
+    t = 2 * ratio * ratio - 1
+    sin, cos = lax.sin(phase), lax.cos(phase)
+    wave = series(_AI_P, t) * (cos + sin) + ratio * series(_AI_Q, t) * (sin - cos)
+    pi = cast(math.pi, x.dtype)
+    wave = wave * lax.rsqrt(2 * pi * lax.sqrt(left))
+    value = jnp.where(x < _AI_LEFT, wave, jnp.where(x > _AI_RIGHT, tail * 0.5 * lax.rsqrt(pi), middle))
+    return jnp.where(jnp.isinf(x), jnp.nan, value)

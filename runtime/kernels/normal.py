@@ -10,8 +10,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.chebyshev import polynomial, series
-from tenax.kernels.wide import wide
+from tenax.kernels.special import polynomial, series, wide
 from tenax.words import Array, cast
 
 # (1 + 2x) exp(x²) erfc(x) in (x - k) / (x + k) for x ≥ 0, the form of Shepherd and Laframboise (1981); computed with

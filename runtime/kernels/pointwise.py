@@ -1,4 +1,4 @@
-"""Elementwise arithmetic that is longer than one expression: rounded division, powers, and torch's edge cases."""
+"""Elementwise arithmetic that is longer than one expression: rounded division, powers, divisors, edge cases."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from jax import lax
 
 from tenax.kernels import arithmetic, loops
 from tenax.kernels import complex as complex_kernels
-from tenax.kernels.binary import frexp, power_of_two
-from tenax.kernels.exponential import log1p
+from tenax.kernels.exponential import frexp, log1p, power_of_two
 from tenax.words import (
     ALWAYS_BOOL,
     BOOL,
@@ -323,3 +322,27 @@ def equal(self: Array, other: Array) -> Array:
     if dtype_of(self) != dtype_of(other):
         _, self, other = ALWAYS_BOOL(self, other)
     return jnp.all(self == other) if self.shape == other.shape else jnp.zeros((), bool)
+
+
+def _reduced(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+    """One step of Euclid's algorithm, for the elements that have not finished."""
+    a, b = pair
+    left = a != 0
+    return jnp.where(left, lax.rem(b, jnp.where(left, a, jnp.ones_like(a))), a), jnp.where(left, a, b)
+
+
+def gcd(self: Array, other: Array) -> Array:
+    """The greatest common divisor, wrapping as torch's loop does (`Math.h`).
+
+    `jnp.gcd` does not terminate for the smallest integer of a dtype, which has no absolute value.
+    """
+    pair = (jnp.abs(x) for x in jnp.broadcast_arrays(self, other))
+    return loops.while_loop(lambda p: jnp.any(p[0] != 0), _reduced, tuple(pair))[1]
+
+
+def lcm(self: Array, other: Array) -> Array:
+    """|self / gcd * other|, with the absolute value taken in at least 32 bits, as in C."""
+    divisor, self, other = jnp.broadcast_arrays(gcd(self, other), self, other)
+    wide = self.dtype if self.dtype.itemsize > 2 else np.int32
+    quotient = lax.div(self, jnp.where(divisor == 0, jnp.ones_like(divisor), divisor))
+    return cast(jnp.abs(cast(quotient, wide) * cast(other, wide)), self.dtype)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels import loops
-from tenax.kernels.wide import wide
+from tenax.kernels.special import wide
 from tenax.words import INT64, Array, cast
 
 # Above this degree, sines and cosines are used in (-1, 1); up to it the recurrence is short and exact.

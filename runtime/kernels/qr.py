@@ -9,9 +9,9 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels import loops
+from tenax.kernels.factorization import adjoint_of, broadcast_batch, solve
 from tenax.kernels.graft import differentiated_as
 from tenax.kernels.spectral import _linalg_svd, linalg_pinv, pinv_gradient
-from tenax.kernels.triangular import adjoint_of, broadcast_batch, solve
 from tenax.words import INT64, Array, Gradients, cast, real_dtype, with_derivative
 
 

@@ -4,6 +4,10 @@ The input is multiplied by its weight in one matrix product over all steps; the 
 previous step. Its derivative is written out (`_recurrence`): the gradients of the weights are then one product over all
 steps as well, which automatic differentiation would compute and add step by step. Packed sequences are laid out as
 (time, batch) with a mask: a sequence that has ended, or in reverse has not begun, keeps its state.
+
+Single steps of an LSTM or GRU (`_thnn_*`) are given the matrix products of the gates. Their gate order and workspaces
+are those of torch's CUDA kernels (aten/src/ATen/native/cuda/RNN.cu); a workspace is private to a forward and its
+backward.
 """
 
 from __future__ import annotations
@@ -286,3 +290,130 @@ def unpack(batch_sizes: Array, batch: int, total: int) -> Packed:
     index = lax.iota(jnp.int32, total)
     step = insertion(ends, index, jnp.less_equal)
     return Packed(jnp.minimum(rows, total - 1), places < sizes[:, None], step, index - (ends - sizes)[step])
+
+
+States = Array | Sequence[Array]  # one, or the hidden and the cell states of an LSTM
+
+
+def _listed(hx: States) -> Sequence[Array]:
+    return hx if isinstance(hx, (list, tuple)) else (hx,)
+
+
+def _padded(
+    rng: Array,
+    input: Array,
+    hx: States,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+    *,
+    cell: RecurrentCell,
+) -> tuple[Array, ...]:
+    """A network over (time, batch, in): the outputs, and the last states."""
+    x = input.swapaxes(0, 1) if batch_first else input
+    x, last = run(rng, cell, x, _listed(hx), params, has_biases, dropout, train, bidirectional, None)
+    return x.swapaxes(0, 1) if batch_first else x, *last
+
+
+def _packed(
+    rng: Array,
+    data: Array,
+    batch_sizes: Array,
+    hx: States,
+    params: Sequence[Array],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    *,
+    cell: RecurrentCell,
+) -> tuple[Array, ...]:
+    """A network over packed sequences (rows, in): the outputs, and the last states."""
+    states = _listed(hx)
+    where = unpack(batch_sizes, states[0].shape[1], data.shape[0])
+    x, last = run(rng, cell, data[where.rows], states, params, has_biases, dropout, train, bidirectional, where.alive)
+    return x[where.step, where.place], *last
+
+
+lstm_input = partial(_padded, cell=lstm_cell)
+lstm_data = partial(_packed, cell=lstm_cell)
+gru_input = partial(_padded, cell=gru_cell)
+gru_data = partial(_packed, cell=gru_cell)
+rnn_tanh_input = partial(_padded, cell=tanh_cell)
+rnn_tanh_data = partial(_packed, cell=tanh_cell)
+rnn_relu_input = partial(_padded, cell=relu_cell)
+rnn_relu_data = partial(_packed, cell=relu_cell)
+
+
+def _wide(*arrays: Array | None) -> list[Array]:
+    """The arrays in the compute dtype, absent ones as zero."""
+    dtype = opmath(next(a for a in arrays if a is not None).dtype)
+    return [jnp.zeros((), dtype) if a is None else cast(a, dtype) for a in arrays]
+
+
+def _thnn_fused_lstm_cell(
+    input_gates: Array,
+    hidden_gates: Array,
+    cx: Array,
+    input_bias: Array | None = None,
+    hidden_bias: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """(hy, cy, workspace) for gates [batch, 4 hidden] in the order input, forget, cell, output.
+
+    The workspace holds the activated gates.
+    """
+    dtype = input_gates.dtype
+    gates, hidden, c, b1, b2 = _wide(input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    (hy, cy), activated = lstm_cell.step(gates + hidden + b1, b2, (c, c))
+    return cast(hy, dtype), cast(cy, dtype), cast(jnp.concatenate(activated, -1), dtype)
+
+
+def _thnn_fused_lstm_cell_backward_impl(
+    grad_hy: Array | None, grad_cy: Array | None, cx: Array, cy: Array, workspace: Array, has_bias: bool
+) -> tuple[Array, Array, Array | None]:
+    """(gradient of the gates, of cx, of each bias)."""
+    dtype = workspace.dtype
+    saved, c_new, c, gh, gc = _wide(workspace, cy, cx, grad_hy, grad_cy)
+    by_i, by_f, by_g, by_old, by_o, by_new = lstm_cell.slopes(tuple(jnp.split(saved, 4, axis=-1)), (c, c), (c, c_new))
+    gc = gc + gh * by_new
+    gates = [gc * by_i, gc * by_f, gc * by_g, gh * by_o]
+    grad_gates = cast(jnp.concatenate([jnp.broadcast_to(x, c.shape) for x in gates], -1), dtype)
+    bias = cast(jnp.sum(grad_gates, 0), dtype) if has_bias else None
+    return grad_gates, cast(jnp.broadcast_to(gc * by_old, c.shape), dtype), bias
+
+
+def _thnn_fused_gru_cell(
+    input_gates: Array,
+    hidden_gates: Array,
+    hx: Array,
+    input_bias: Array | None = None,
+    hidden_bias: Array | None = None,
+) -> tuple[Array, Array]:
+    """(hy, workspace) for gates [batch, 3 hidden] in the order reset, update, new.
+
+    The workspace holds the reset, update and new gates, hx, and the hidden part of the new gate.
+    """
+    dtype = input_gates.dtype
+    x, h, old, b1, b2 = _wide(input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    (hy,), (r, z, n, hn) = gru_cell.step(x + b1, h + b2, (old,))
+    return cast(hy, dtype), cast(jnp.concatenate([r, z, n, old, hn], -1), dtype)
+
+
+def _thnn_fused_gru_cell_backward(
+    grad_hy: Array, workspace: Array, has_bias: bool
+) -> tuple[Array, Array, Array, Array | None, Array | None]:
+    """Gradients of input gates, hidden gates, hx, and the two biases."""
+    dtype = workspace.dtype
+    saved, grad = _wide(workspace, grad_hy)
+    r, z, n, old, hn = jnp.split(saved, 5, axis=-1)
+    slopes = gru_cell.slopes((r, z, n, hn), (old,), ())
+    by_r, by_z, by_n, by_hn, by_old = (grad * slope for slope in slopes)
+    inputs = cast(jnp.concatenate([by_r, by_z, by_n], -1), dtype)
+    hidden = cast(jnp.concatenate([by_r, by_z, by_hn], -1), dtype)
+    biases = (jnp.sum(inputs, 0), jnp.sum(hidden, 0)) if has_bias else (None, None)
+    return inputs, hidden, cast(by_old, dtype), *biases

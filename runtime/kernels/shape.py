@@ -77,3 +77,29 @@ def repeat_interleave(repeats: Array, *, output_size: int | None = None) -> Arra
     if output_size is None and repeats.size and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")
     return jnp.repeat(jnp.arange(repeats.size, dtype=repeats.dtype), as_long(repeats), total_repeat_length=size)
+
+
+def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
+    """(..., C * r * r, H, W) to (..., C, H * r, W * r)."""
+    *lead, channels, height, width = self.shape
+    r = upscale_factor
+    x = self.reshape(*lead, channels // (r * r), r, r, height, width)
+    n = len(lead)
+    x = x.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
+    return x.reshape(*lead, channels // (r * r), height * r, width * r)
+
+
+def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
+    """(..., C, H * r, W * r) to (..., C * r * r, H, W)."""
+    *lead, channels, height, width = self.shape
+    r = downscale_factor
+    x = self.reshape(*lead, channels, height // r, r, width // r, r)
+    n = len(lead)
+    x = x.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return x.reshape(*lead, channels * r * r, height // r, width // r)
+
+
+def channel_shuffle(self: Array, groups: int) -> Array:
+    """Interleave `groups` groups of the channels, (N, C, *sizes)."""
+    count, channels, *sizes = self.shape
+    return self.reshape(count, groups, channels // groups, *sizes).swapaxes(1, 2).reshape(self.shape)

@@ -9,8 +9,8 @@ from jax import lax
 
 from tenax._jax import lower_svd_without_64_bit_types
 from tenax.kernels import loops
+from tenax.kernels.factorization import adjoint_of
 from tenax.kernels.graft import graft
-from tenax.kernels.triangular import adjoint_of
 from tenax.platforms import platform
 from tenax.words import Array, Gradients, cast, opmath, real, real_dtype, with_derivative
 

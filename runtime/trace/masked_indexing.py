@@ -17,7 +17,7 @@ from .._torch import pytree
 from .._torch.functorch import unwrapped
 from .._torch.modes import TorchDispatchMode
 from ..errors import TraceError
-from ..kernels.mask import FIXED
+from ..kernels.indexing import FIXED
 from ..storage.tensors import NAME, cell_of
 from .core import is_unknown, user_line
 from .masked_writes import MASKS, row_of_places, rows_in_order

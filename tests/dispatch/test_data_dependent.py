@@ -177,7 +177,7 @@ def test_a_new_number_of_results_compiles_nothing(monkeypatch: pytest.MonkeyPatc
     read(masks[0])
     monkeypatch.setattr("tenax.dispatch.dispatcher.build_executable", refuse)
     for kernel in ("nonzero", "masked_select"):
-        monkeypatch.setattr(f"tenax.kernels.mask.{kernel}", refuse)
+        monkeypatch.setattr(f"tenax.kernels.indexing.{kernel}", refuse)
     for kernel in ("_unique2", "unique_consecutive"):
         monkeypatch.setattr(f"tenax.kernels.unique.{kernel}", refuse)
     for mask in masks:
