@@ -62,9 +62,14 @@ def on_tensors(name: str, operands: Sequence[Any]) -> Callable[..., Any] | None:
 OPERATOR_AUTOGRAD_MODULE = "torch._library.autograd"
 
 
+def overload_named(name: str) -> Any:
+    """The overload of a name such as `library::name.overload`; without a library, one of aten."""
+    packet, _, overload = name.partition(".")
+    namespace, _, packet = packet.rpartition("::")
+    return getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
+
+
 def forget_dispatch(operator: str) -> None:
     """Clear an overload's kernel cache in torch's Python dispatcher, which is used to trace graphs."""
-    namespace, _, name = operator.partition("::")
-    packet, _, overload = name.partition(".")
     with private_names("torch", torch.__version__):
-        getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")._dispatch_cache.clear()
+        overload_named(operator)._dispatch_cache.clear()

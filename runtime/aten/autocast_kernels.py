@@ -12,6 +12,7 @@ import torch
 
 from .._torch import NAME
 from .._torch.dispatcher import exclude_key, key_of_name
+from .._torch.operators import overload_named
 
 _KEY = key_of_name("AutocastPrivateUse1")
 
@@ -119,11 +120,6 @@ _KERNELS: dict[str, Callable[[Call, Any], Call]] = {
     "promote": _promote,
     "banned": _banned,
 }
-
-
-def overload_named(name: str) -> Any:
-    packet, _, overload = name.partition(".")
-    return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
 def kernel_of(name: str, policy: Any) -> Call:

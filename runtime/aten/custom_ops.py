@@ -21,7 +21,7 @@ from tenax.generated.table import Row
 from .._torch import NAME
 from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd, computed_kernel_on, has_kernel_on
-from .._torch.operators import OPDEFS, CustomOpDef, OpOverload
+from .._torch.operators import OPDEFS, CustomOpDef, OpOverload, overload_named
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.fast_path import specialize
 from ..dispatch.jax_call import empty_results, function_number, vmap_call
@@ -143,10 +143,8 @@ def _found(op: Any) -> OpOverload:
         raise TypeError(
             f"register_lowering: {op!r} is not an operator; expected 'library::name', an OpOverload or a custom_op"
         )
-    namespace, _, rest = op.partition("::")
-    base, _, overload = rest.partition(".")
     try:
-        return getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+        return overload_named(op)
     except AttributeError:
         raise ValueError(
             f"register_lowering: torch has no operator {op}; expected one defined by torch.library.custom_op, or by a "

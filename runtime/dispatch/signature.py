@@ -9,11 +9,9 @@ from collections.abc import Callable, Container, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-import torch
-
 from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
 from .._torch.modes import DisableTorchFunction
-from .._torch.operators import is_foreach
+from .._torch.operators import is_foreach, overload_named
 
 _DROPPED = {"layout", "pin_memory", "memory_format", "generator", "non_blocking"}
 
@@ -73,11 +71,9 @@ class Signature:
     rewrite_expanded: Callable[[Signature, Values], Callable[..., Any]]
 
     def __init__(self, name: str, row: Any) -> None:
-        packet, _, overload = name.partition(".")
-        namespace, _, packet = packet.rpartition("::")
         self.name = name
         self.row = row
-        self.op = getattr(getattr(getattr(torch.ops, namespace or "aten"), packet), overload or "default")
+        self.op = overload_named(name)
         schema = self.op._schema
         writes = set(row.writes)
         special = {name.removesuffix("_"): values for name, values in row.special}  # `from_` is a keyword

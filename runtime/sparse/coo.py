@@ -1,7 +1,7 @@
 """Kernels of the COO layout: formulas over indices and values, written with dense ops of the device.
 
 Indices are `(sparse_dim, nnz)`, values `(nnz, *dense)`. torch's kernels that only call other ops are used unchanged
-(`borrowed.py`); this module replaces those that dereference host pointers.
+(`layouts.BORROWED`); this module replaces those that dereference host pointers.
 """
 
 from __future__ import annotations

@@ -7,14 +7,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .._torch.operators import overload_named
 from ..trace.core import SYMBOLIC_TYPES
 
 Tensor = torch.Tensor
-
-
-def aten_overload(name: str) -> Any:
-    packet, _, which = name.partition(".")
-    return getattr(getattr(torch.ops.aten, packet), which or "default")
 
 
 class ResultMeta(NamedTuple):
@@ -62,7 +58,7 @@ def _stand_in(described: Any) -> Any:
 
 @lru_cache(maxsize=1 << 12)
 def _infer_result(name: str, args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...]) -> Any:
-    result = aten_overload(name)(*(_stand_in(a) for a in args), **{k: _stand_in(v) for k, v in kwargs})
+    result = overload_named(name)(*(_stand_in(a) for a in args), **{k: _stand_in(v) for k, v in kwargs})
     return (
         ResultMeta(result.shape, result.dtype)
         if isinstance(result, Tensor)

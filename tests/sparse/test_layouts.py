@@ -14,9 +14,9 @@ import torch
 from torch import nn
 
 import tenax
+from tenax._torch.operators import overload_named
 from tenax.aten.registration import register_all
-from tenax.sparse.borrowed import BORROWED
-from tenax.sparse.result_meta import aten_overload
+from tenax.sparse.layouts import BORROWED
 from tests.helpers.agreement import close
 
 pytestmark = [
@@ -143,7 +143,7 @@ def test_a_call_agrees_with_cpu_torch(name: str) -> None:
 def _unary(key: str) -> list[tuple[str, str]]:
     named = []
     for name in BORROWED[key].split():
-        first, *rest = aten_overload(name)._schema.arguments
+        first, *rest = overload_named(name)._schema.arguments
         if str(first.type) == "Tensor" and all(a.has_default_value() for a in rest) and "strided" not in name:
             named.append((key, name))
     return named
@@ -160,7 +160,7 @@ def test_a_borrowed_kernel_of_one_tensor_agrees_with_cpu_torch(key: str, name: s
         given = torch.view_as_real(given * (1 + 1j)) if name == "view_as_complex" else given.clone()
         given = given * (1 + 1j) if name == "view_as_real" else given
         try:
-            results.append(aten_overload(name)(given))
+            results.append(overload_named(name)(given))
         except RuntimeError as error:
             results.append(type(error))
     assert_agree(*results)

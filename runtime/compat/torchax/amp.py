@@ -12,7 +12,7 @@ from tenax.generated.autocast import POLICIES
 
 from ..._torch import NAME
 from ..._torch.dispatcher import operator_names
-from ...aten.autocast_kernels import overload_named
+from ..._torch.operators import overload_named
 
 # How autocast converts the arguments of an operator.
 CastPolicy = enum.Enum(
