@@ -104,13 +104,16 @@ def default_float() -> DType:
 
 
 @contextmanager
-def default_float_is(dtype: DType) -> Iterator[None]:
-    """Set `default_float` for a trace."""
-    token = _default_float.set(dtype)
+def _set(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    """Set a variable for a trace."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _default_float.reset(token)
+        variable.reset(token)
+
+
+default_float_is = partial(_set, _default_float)
 
 
 def product_precision(dtype: DType = FLOAT32) -> str | None:
@@ -125,16 +128,7 @@ def product_precision(dtype: DType = FLOAT32) -> str | None:
 
 # The number of devices that the arrays of the current trace may be on.
 mesh_devices: ContextVar[int] = ContextVar("devices of the mesh", default=1)
-
-
-@contextmanager
-def over_devices(count: int) -> Iterator[None]:
-    """Set `mesh_devices` for a trace."""
-    token = mesh_devices.set(count)
-    try:
-        yield
-    finally:
-        mesh_devices.reset(token)
+over_devices = partial(_set, mesh_devices)
 
 
 def dtype_of(x: Any) -> DType:
