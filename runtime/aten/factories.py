@@ -1,21 +1,24 @@
-"""Creation operators: tensors whose arrays are created when they are first read."""
+"""Creation operators, and fills of whole tensors with one number: arrays that are created when they are first read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 from .._torch.tensors import meta_as_strided
+from ..dtypes import holds, numpy_dtype
 from ..storage.avals import LazyFill, array_shape, aval_of, meshes, tensor_aval
 from ..storage.cell import Cell
 from ..storage.ordinals import NAME, NAMES, device_index
+from ..storage.spec import lazy_bits
 from ..storage.tensors import cell_of, fill_tensor, new_tensor
 from ..trace.core import SYMBOLIC_TYPES
-from .fill import conspicuous, fill_scalar
 from .memory import Tensor
+from .registry import kernel_of
 
 
 def empty(
@@ -103,16 +106,12 @@ def scalar_tensor(s: Any, dtype: torch.dtype | None = None, **options: Any) -> T
     return full((), s, dtype or torch.get_default_dtype(), **options)
 
 
-def zeros_like(self: Tensor, *args: Any, **options: Any) -> Tensor:
-    return full_like(self, 0, *args, **options)
+def full_like(self: Tensor, fill_value: Any, **options: Any) -> Tensor:
+    return _filled(empty_like(self, **options), fill_value)
 
 
-def ones_like(self: Tensor, *args: Any, **options: Any) -> Tensor:
-    return full_like(self, 1, *args, **options)
-
-
-def full_like(self: Tensor, fill_value: Any, *args: Any, **options: Any) -> Tensor:
-    return _filled(empty_like(self, *args, **options), fill_value)
+zeros_like = partial(full_like, fill_value=0)
+ones_like = partial(full_like, fill_value=1)
 
 
 def empty_like(
@@ -174,9 +173,54 @@ def new_full(self: Tensor, size: Sequence[int], fill_value: Any, **options: Any)
     return _filled(new_empty(self, size, **options), fill_value)
 
 
-def new_zeros(self: Tensor, size: Sequence[int], **options: Any) -> Tensor:
-    return new_full(self, size, 0, **options)
+new_zeros = partial(new_full, fill_value=0)
+new_ones = partial(new_full, fill_value=1)
 
 
-def new_ones(self: Tensor, size: Sequence[int], **options: Any) -> Tensor:
-    return new_full(self, size, 1, **options)
+def fill_whole(self: Tensor, value: Any) -> bool:
+    """Fill a tensor that covers its whole storage, without computing; False if the fill needs a computation."""
+    cell = cell_of(self)
+    if cell.mixed or lazy_bits(self) or self.numel() * self.element_size() != cell.nbytes:
+        return False
+    if not self.is_contiguous() and not torch.ops.aten.is_non_overlapping_and_dense.default(self):
+        return False
+    if type(value) not in (bool, int, float, complex):
+        return False
+    cell.replace(LazyFill(cell.aval, value))
+    return True
+
+
+def converted(value: Any, dtype: torch.dtype, count: int) -> Any:
+    """Convert a Python number to the value that the `count` elements of a tensor would have on the CPU.
+
+    Raises:
+        RuntimeError: the dtype cannot hold the number.
+    """
+    kind = numpy_dtype(dtype)
+    if type(value) is float and kind.char in "fd" and -1e38 < value < 1e38:  # common, and ten times faster
+        return kind.type(value).item()
+    if type(value) is int and kind.kind == "i" and holds(kind, value):
+        return value
+    filled = torch.full((min(count, 2),), value, dtype=dtype, device="cpu")  # one element has rules of its own
+    return filled[0].item() if count else 0
+
+
+def fill_scalar(self: Tensor, value: Any) -> Tensor:
+    if type(value) in (bool, int, float, complex):
+        value = converted(value, self.dtype, self.numel())
+    if not fill_whole(self, value):
+        kernel_of("fill_.Scalar")(self, value)
+    return self
+
+
+def conspicuous(dtype: torch.dtype) -> Any:
+    """The value of uninitialized elements in torch's deterministic mode: NaN or the greatest integer, which exposes
+    programs that read them; zero if `torch.utils.deterministic.fill_uninitialized_memory` is off."""
+    if not torch.utils.deterministic.fill_uninitialized_memory:  # type: ignore[attr-defined]
+        return 0
+    if dtype.is_floating_point or dtype.is_complex:
+        return math.nan
+    return True if dtype is torch.bool else torch.iinfo(dtype).max
+
+
+zero = partial(fill_scalar, value=0)

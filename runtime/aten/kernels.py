@@ -7,10 +7,12 @@ from typing import Any
 
 import torch
 
+from .._torch.dispatcher import META, kernel_on
 from .factories import (
     empty,
     empty_like,
     empty_strided,
+    fill_scalar,
     full,
     full_like,
     make_dep_token,
@@ -22,13 +24,12 @@ from .factories import (
     ones,
     ones_like,
     scalar_tensor,
+    zero,
     zeros,
     zeros_like,
 )
-from .fill import fill_scalar, zero
 from .memory import (
     _complex_view,
-    _meta_view,
     as_strided,
     as_strided_,
     clone,
@@ -57,8 +58,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_scaled_dot_product_flash_attention_backward": imported("flash_attention.backward"),
     "view.dtype": view_dtype,
     "view": view,
-    "_reshape_alias": _meta_view(_aten._reshape_alias.default),
-    "unfold": _meta_view(_aten.unfold.default),
+    "_reshape_alias": kernel_on(_aten._reshape_alias.default, META),
+    "unfold": kernel_on(_aten.unfold.default, META),
     "view_as_real": _complex_view(_aten.view_as_real.default),
     "view_as_complex": _complex_view(_aten.view_as_complex.default),
     "clone": clone,

@@ -113,15 +113,6 @@ def _complex_view(op: Any) -> Callable[..., Tensor]:
     return view
 
 
-def _meta_view(op: Any) -> Callable[..., Tensor]:
-    kernel = kernel_on(op, META)
-
-    def view(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return kernel(self, *args, **kwargs)
-
-    return view
-
-
 def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy between two tensors of which at least one is on the device."""
     if dst.device.type != NAME:

@@ -14,7 +14,7 @@ from ..storage.avals import LazyFill, tensor_aval
 from ..storage.cell import Cell
 from ..storage.tensors import NAME, cell_of, fill_tensor, new_tensor
 from ..trace.data_swaps import record_swap, set_geometry
-from .fill import conspicuous
+from .factories import conspicuous
 from .memory import Tensor, check_bounds
 
 
