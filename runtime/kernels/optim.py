@@ -60,42 +60,9 @@ def _apply(
     return tuple([row[k] for row in rows] for k in range(len(lists)))
 
 
-def _adam(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
-    """Kingma & Ba 2015; with a third state, AMSGrad (Reddi et al. 2018)."""
-    *shared, decay = numbers
-    return _adam_of(*shared, param, _decayed(grad, decay, param), *states)
-
-
-def _adamw(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
-    """Loshchilov & Hutter 2019: the decay does not enter the gradient."""
-    *shared, shrink = numbers
-    return _adam_of(*shared, _decayed(param, -shrink, param), grad, *states)
-
-
 def _decayed(x: Array, decay: Array, param: Array) -> Array:
     """`x + decay * param`; a decay of 0 leaves `x` unchanged even for an infinite parameter."""
     return jnp.where(decay == 0, x, x + decay * param)
-
-
-def _adam_of(
-    rate: Array,
-    root: Array,
-    beta1: Array,
-    rest1: Array,
-    beta2: Array,
-    rest2: Array,
-    eps: Array,
-    param: Array,
-    grad: Array,
-    *states: Array,
-) -> Sequence[Array]:
-    """One Adam update. `rest` is 1 - beta."""
-    first, second, *largest = states
-    first = beta1 * first + rest1 * grad
-    second = beta2 * second + rest2 * grad * grad
-    largest = [jnp.maximum(x, second) for x in largest]
-    spread = jnp.sqrt(largest[0] if largest else second) / root + eps
-    return param - rate * first / spread, first, second, *largest
 
 
 def _scalar(x: Any, dtype: DType) -> Array:
@@ -137,7 +104,24 @@ def _fused_step_of_adam(
     found_inf: Array | None = None,
     decoupled: bool,
 ) -> tuple[list[Array], ...]:
-    """New (parameters, gradients, first and second moments, maxima of these); no maxima without AMSGrad."""
+    """New (parameters, gradients, first and second moments, maxima of these); no maxima without AMSGrad.
+
+    Kingma & Ba 2015, Reddi et al. 2018 (AMSGrad), Loshchilov & Hutter 2019 (the decay does not enter the gradient).
+    """
+
+    def update(numbers: Sequence[Array], param: Array, grad: Array, *states: Array) -> Sequence[Array]:
+        rate, root, beta1, rest1, beta2, rest2, eps, decay = numbers  # a rest is 1 - beta
+        if decoupled:
+            param = _decayed(param, -decay, param)
+        else:
+            grad = _decayed(grad, decay, param)
+        first, second, *largest = states
+        first = beta1 * first + rest1 * grad
+        second = beta2 * second + rest2 * grad * grad
+        largest = [jnp.maximum(x, second) for x in largest]
+        spread = jnp.sqrt(largest[0] if largest else second) / root + eps
+        return param - rate * first / spread, first, second, *largest
+
     lists = [self, grads, exp_avgs, exp_avg_sqs, *([max_exp_avg_sqs] if amsgrad else [])]
     if not self:
         return tuple(list(x) for x in (*lists, *([] if amsgrad else [max_exp_avg_sqs])))
@@ -149,7 +133,7 @@ def _fused_step_of_adam(
         roots = jnp.sqrt(_correction(rest2, steps))
         return (rates, roots, beta1, rest1, beta2, rest2, eps, rate * decay if decoupled else decay)
 
-    results = _apply(_adamw if decoupled else _adam, numbers, lists, maximize, grad_scale, found_inf)
+    results = _apply(update, numbers, lists, maximize, grad_scale, found_inf)
     return results if amsgrad else (*results, list(max_exp_avg_sqs))
 
 
@@ -190,14 +174,6 @@ def _fused_sgd_(
     return results if momentum_buffer_list else (*results, [])
 
 
-def _adagrad(numbers: Sequence[Array], param: Array, grad: Array, total: Array) -> Sequence[Array]:
-    """Duchi et al. 2011."""
-    rate, decay, eps = numbers
-    grad = _decayed(grad, decay, param)
-    total = total + grad * grad
-    return param - rate * grad / (jnp.sqrt(total) + eps), total
-
-
 def _fused_step_of_adagrad(
     self: _Arrays,
     grads: _Arrays,
@@ -213,7 +189,17 @@ def _fused_step_of_adagrad(
     found_inf: Array | None = None,
     writes_steps: bool,
 ) -> tuple[list[Array], ...]:
-    """New (parameters, gradients, sums of squares), and the steps, if the schema declares them as mutated."""
+    """New (parameters, gradients, sums of squares), and the steps, if the schema declares them as mutated.
+
+    Duchi et al. 2011.
+    """
+
+    def update(numbers: Sequence[Array], param: Array, grad: Array, total: Array) -> Sequence[Array]:
+        rate, decay, eps = numbers
+        grad = _decayed(grad, decay, param)
+        total = total + grad * grad
+        return param - rate * grad / (jnp.sqrt(total) + eps), total
+
     unchanged = [list(state_steps)] if writes_steps else []
     if not self:
         return list(self), list(grads), list(state_sums), *unchanged
@@ -222,7 +208,7 @@ def _fused_step_of_adagrad(
     def numbers(dtype: DType) -> Sequence[Any]:
         return _scalar(lr, dtype) / (1 + (cast(steps, dtype) - 1) * _scalar(lr_decay, dtype)), weight_decay, eps
 
-    news = _apply(_adagrad, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
+    news = _apply(update, numbers, [self, grads, state_sums], maximize, grad_scale, found_inf)
     return *news, *unchanged
 
 
