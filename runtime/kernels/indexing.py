@@ -11,28 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax.kernels.scatter import TRUSTED, Places, combine, narrow, require_dtype, wrap
+from tenax.kernels.scatter import Places, combine, elements, narrow, require_dtype, slices, wrap
 from tenax.words import BOOL, INT64, Array, axis, cast, extent, truth, window_operand
 
 
-class _Plan(NamedTuple):
-    """Indices stacked along a last axis, the axes they index, the shape of the result, and its unindexed axes."""
-
-    indices: Array
-    indexed: tuple[int, ...]
-    shape: tuple[int, ...]
-    kept: tuple[int, ...]
-
-
-def _plan(self: Array, indices: Sequence[Array | None]) -> _Plan | None:
-    """The plan for `self[indices]`; None if no axis is indexed."""
+def _places(self: Array, indices: Sequence[Array | None]) -> tuple[Places, tuple[int, ...]] | None:
+    """The positions that `self[indices]` reads, and the shape of the result; None if no axis is indexed."""
     indexed = tuple(d for d, i in enumerate(indices) if i is not None)
     if not indexed:
         return None
@@ -45,30 +36,27 @@ def _plan(self: Array, indices: Sequence[Array | None]) -> _Plan | None:
     first = indexed[0] if adjoin else 0
     shape = (*whole[:first], *batch, *whole[first:])
     kept = (*range(first), *range(first + len(batch), len(shape)))
-    return _Plan(stacked, indexed, shape, kept)
+    return Places(stacked, lax.ScatterDimensionNumbers(kept, indexed, indexed)), shape
 
 
 def index(self: Array, indices: Sequence[Array | None]) -> Array:
     """`self[indices]`, by one `lax.gather`."""
-    plan = _plan(self, indices)
-    if plan is None:
+    found = _places(self, indices)
+    if found is None:
         return self
-    if self.size == 0 or plan.indices.size == 0:
-        return jnp.zeros(plan.shape, self.dtype)
-    numbers = lax.GatherDimensionNumbers(plan.kept, plan.indexed, plan.indexed)
-    sizes = tuple(1 if d in plan.indexed else n for d, n in enumerate(self.shape))
-    return lax.gather(self, plan.indices, numbers, sizes, mode=TRUSTED)
+    places, shape = found
+    return places.read(self, shape) if self.size and places.indices.size else jnp.zeros(shape, self.dtype)
 
 
 def index_put(self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False) -> Array:
     """`self` with `self[indices]` set to `values`, or with them added; `values` broadcast to that shape."""
-    plan = _plan(self, indices)
-    reduce = "sum" if accumulate else "set"
-    if plan is None:
+    found = _places(self, indices)
+    if found is None:
         values = jnp.broadcast_to(cast(values, self.dtype), self.shape)
         return (self | values if self.dtype == BOOL else self + values) if accumulate else values
-    places = Places(plan.indices, lax.ScatterDimensionNumbers(plan.kept, plan.indexed, plan.indexed))
-    return combine(self, places, jnp.broadcast_to(_squeezed(values, len(plan.shape)), plan.shape), reduce)
+    places, shape = found
+    values = jnp.broadcast_to(_squeezed(values, len(shape)), shape)
+    return combine(self, places, values, "sum" if accumulate else "set")
 
 
 def _squeezed(values: Array, ndim: int) -> Array:
@@ -111,10 +99,7 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
     shape = (*self.shape[:dim], index.size, *self.shape[dim + 1 :])
     if self.size == 0 or index.size == 0:
         return jnp.zeros(shape, self.dtype)
-    others = tuple(d for d in range(self.ndim) if d != dim)
-    sizes = tuple(1 if d == dim else n for d, n in enumerate(self.shape))
-    numbers = lax.GatherDimensionNumbers(others, (dim,), (dim,))
-    return lax.gather(self, narrow(index.reshape(-1, 1), self.shape[dim]), numbers, sizes, mode=TRUSTED)
+    return slices(self.shape, dim, index.reshape(-1)).read(self, shape)
 
 
 def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Array:
@@ -126,12 +111,9 @@ def gather(self: Array, dim: int, index: Array, *, sparse_grad: bool = False) ->
     if self.size == 0 or index.size == 0:
         return jnp.zeros(shape, self.dtype)
     self, index = self.reshape(self.shape or (1,)), index.reshape(index.shape or (1,))
-    others = tuple(d for d in range(self.ndim) if d != dim)
     reach = tuple(self.shape[d] if d == dim else n for d, n in enumerate(index.shape))
-    numbers = lax.GatherDimensionNumbers((), (dim,), (dim,), others, others)
     part = self if reach == self.shape else lax.slice(self, (0,) * self.ndim, reach)
-    at = narrow(index, self.shape[dim])[..., None]
-    return lax.gather(part, at, numbers, (1,) * self.ndim, mode=TRUSTED).reshape(shape)
+    return elements(reach, dim, index).read(part, index.shape).reshape(shape)
 
 
 def put(self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
@@ -170,7 +152,7 @@ def _packed_places(x: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
     return places, jnp.count_nonzero(flat)
 
 
-def _places(x: Array, shape: tuple[int, ...]) -> Array:
+def _chosen(x: Array, shape: tuple[int, ...]) -> Array:
     """Flat positions of the nonzero elements of `x`, broadcast to `shape`; reads their count, so `x` is concrete."""
     if 0 in shape:
         return jnp.zeros(0, np.dtype("int32"))
@@ -187,7 +169,7 @@ def _coordinates(flat: Array, shape: tuple[int, ...]) -> Array:
 
 def nonzero(self: Array) -> Array:
     """(n, ndim) int64 coordinates of the nonzero elements, in row-major order."""
-    return _coordinates(_places(self, self.shape), shape=self.shape)
+    return _coordinates(_chosen(self, self.shape), shape=self.shape)
 
 
 def nonzero_static(self: Array, *, size: int, fill_value: int = -1) -> Array:
@@ -203,7 +185,7 @@ def nonzero_static(self: Array, *, size: int, fill_value: int = -1) -> Array:
 def masked_select(self: Array, mask: Array) -> Array:
     """The elements of `self` where `mask` is true, as a 1-d array; both are broadcast."""
     shape = jnp.broadcast_shapes(self.shape, mask.shape)
-    return _taken(self, _places(mask, shape), shape=shape)
+    return _taken(self, _chosen(mask, shape), shape=shape)
 
 
 @partial(jax.jit, static_argnames="shape")

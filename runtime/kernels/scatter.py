@@ -6,7 +6,7 @@ shape allows, which is faster on accelerators.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -53,10 +53,10 @@ class Places(NamedTuple):
             starts[d] = at
         return update(held, part, starts)
 
-    def read(self, held: Array, updates: Array) -> Array:
-        """What `held` has at the positions, in the shape of `updates`."""
+    def read(self, held: Array, shape: Sequence[int]) -> Array:
+        """What `held` has at the positions, in the shape of the updates."""
         n = self.numbers
-        window = iter([updates.shape[d] for d in n.update_window_dims])
+        window = iter([shape[d] for d in n.update_window_dims])
         single = {*n.inserted_window_dims, *n.operand_batching_dims}
         sizes = [1 if d in single else next(window) for d in range(held.ndim)]
         lists = n.update_window_dims, n.inserted_window_dims, n.scatter_dims_to_operand_dims, n.operand_batching_dims
@@ -142,18 +142,18 @@ def _slopes(
 ) -> tuple[Array, Array]:
     """The gradients of `self` and `updates`, as in torch's `scatter_reduce_backward`."""
     if reduce == "set":
-        return grad, places.read(grad, updates)
+        return grad, places.read(grad, updates.shape)
     if reduce != "prod":
-        first, others = self == result, updates == places.read(result, updates)
+        first, others = self == result, updates == places.read(result, updates.shape)
         count = places.write("sum", cast(first, grad.dtype), cast(others, grad.dtype))
         shared = grad / count
-        return jnp.where(first, shared, 0), jnp.where(others, places.read(shared, updates), 0)
+        return jnp.where(first, shared, 0), jnp.where(others, places.read(shared, updates.shape), 0)
     zero, gap = self == 0, updates == 0
     held = jnp.where(zero, 1, self)
-    gaps = places.read(places.write("sum", 0 * self, cast(gap, self.dtype)), updates)
+    gaps = places.read(places.write("sum", 0 * self, cast(gap, self.dtype)), updates.shape)
     alone = gap & (gaps == 1)
     others = combine(self, places, jnp.where(alone, 1, updates), reduce, include_self)
-    of_others, of_all = places.read(grad * others, updates), places.read(grad * result, updates)
+    of_others, of_all = (places.read(grad * x, updates.shape) for x in (others, result))
     return (
         grad * (combine(held, places, updates, reduce, include_self) / held),
         jnp.where(alone, of_others, of_all / jnp.where(gap, 1, updates)),
