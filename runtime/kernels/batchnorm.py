@@ -67,8 +67,13 @@ def _moved(running: Array | None, batch: Array, momentum: float) -> tuple[Array,
     return (cast((1 - share) * cast(running, batch.dtype) + share * batch, running.dtype),)
 
 
-def _unbiased(variance: Array, n: int) -> Array:
-    return variance * (n / (n - 1) if n > 1 else np.nan)
+def _observed(
+    input: Array, running_mean: Array | None, running_var: Array | None, momentum: float
+) -> tuple[Array, Array, tuple[Array, ...]]:
+    """(mean, variance, running statistics) after a batch; the running variance is that of unbiased ones."""
+    (mean, variance), n = _moments(input), _count(input)
+    unbiased = variance * (n / (n - 1) if n > 1 else np.nan)
+    return mean, variance, (*_moved(running_mean, mean, momentum), *_moved(running_var, unbiased, momentum))
 
 
 def native_batch_norm(
@@ -95,9 +100,7 @@ def native_batch_norm(
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if training:
-        mean, variance = _moments(input)
-        unbiased = _unbiased(variance, _count(input))
-        running = *_moved(running_mean, mean, momentum), *_moved(running_var, unbiased, momentum)
+        mean, variance, running = _observed(input, running_mean, running_var, momentum)
     else:
         assert running_mean is not None and running_var is not None  # required by torch
         mean, variance = (cast(x, opmath(input.dtype)) for x in (running_mean, running_var))
@@ -134,7 +137,7 @@ def _batch_norm_no_update(
     if running_mean is None or running_var is None:
         raise RuntimeError("_batch_norm_no_update: running_mean and running_var must be given in evaluation")
     out, *_ = native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
-    invstd = lax.rsqrt(cast(running_var, opmath(running_var.dtype)) + cast(eps, opmath(running_var.dtype)))
+    invstd = _invstd(running_var, eps, running_var)
     return out, running_mean, cast(invstd, running_var.dtype), jnp.zeros((0,), np.uint8)
 
 
@@ -143,9 +146,7 @@ def batch_norm_update_stats(
 ) -> tuple[Array, ...]:
     """(batch mean and biased variance in the dtype of the running ones, running mean, running variance)."""
     dtype = input.dtype if running_mean is None else running_mean.dtype
-    mean, variance = _moments(input)
-    unbiased = _unbiased(variance, _count(input))
-    running = *_moved(running_mean, mean, momentum), *_moved(running_var, unbiased, momentum)
+    mean, variance, running = _observed(input, running_mean, running_var, momentum)
     return cast(mean, dtype), cast(variance, dtype), *running
 
 
