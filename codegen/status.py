@@ -78,13 +78,12 @@ def _sparse(tree: Tree) -> set[str]:
     """The overloads in the tables of the sparse layouts."""
     tables = (
         ("layouts", "OUT"),
+        ("layouts", "PLAIN"),
         ("coo", "KERNELS"),
-        ("coo", "PLAIN"),
         ("compressed", "KERNELS"),
-        ("compressed", "PLAIN"),
     )
     own = {name for module, table in tables for name in table_keys(tree.runtime / f"sparse/{module}.py", table)}
-    return own | set(table_words(tree.runtime / "sparse/borrowed.py", "BORROWED"))
+    return own | set(table_words(tree.runtime / "sparse/layouts.py", "BORROWED"))
 
 
 def _status(

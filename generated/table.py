@@ -433,7 +433,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
     ),
     "_linalg_eigh": Row(
-        "kernels.spectral",
+        "kernels.decomposition",
         "_linalg_eigh",
         conditions="linalg._linalg_eigh__checks",
         dtypes=(("", "floating complex"),),
@@ -458,7 +458,7 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "floating complex"),),
     ),
     "_linalg_svd": Row(
-        "kernels.spectral",
+        "kernels.decomposition",
         "_linalg_svd",
         conditions="linalg._linalg_svd__checks",
         results="result_layouts.column_major_vh",
@@ -1028,7 +1028,9 @@ ROWS: dict[str, Row] = {
         dtypes=(("", "integral floating"),),
         checks=(("RuntimeError", "geometric_ expects p to be in (0, 1)"),),
     ),
-    "geqrf": Row("kernels.qr", "geqrf", results="result_layouts.column_major", dtypes=(("", "floating complex"),)),
+    "geqrf": Row(
+        "kernels.decomposition", "geqrf", results="result_layouts.column_major", dtypes=(("", "floating complex"),)
+    ),
     "glu": Row("generated.activation", "glu", dtypes=(("", "floating"),)),
     "glu_backward": Row("generated.activation", "glu_backward", results="result_layouts.contiguous"),
     "glu_backward_jvp": Row("generated.activation", "glu_backward_jvp"),
@@ -1215,7 +1217,7 @@ ROWS: dict[str, Row] = {
     ),
     "linalg_cross": Row("generated.linalg", "linalg_cross", dtypes=(("", "not bool unsigned float8"),)),
     "linalg_eig": Row(
-        "kernels.spectral",
+        "kernels.decomposition",
         "linalg_eig",
         conditions="linalg.linalg_eig__checks",
         dtypes=(("", "floating complex"),),
@@ -1225,7 +1227,7 @@ ROWS: dict[str, Row] = {
         "generated.linalg", "linalg_eigvals__out", form="out", dtypes=(("", "floating complex"),)
     ),
     "linalg_householder_product": Row(
-        "kernels.qr",
+        "kernels.decomposition",
         "linalg_householder_product",
         results="result_layouts.contiguous_used_out",
         dtypes=(("", "floating complex"),),
@@ -1246,7 +1248,10 @@ ROWS: dict[str, Row] = {
         "kernels.factorization", "linalg_ldl_solve", dtypes=(("LD", "floating complex"), ("pivots", "integral"))
     ),
     "linalg_lstsq": Row(
-        "kernels.qr", "linalg_lstsq", results="result_layouts.least_squares", dtypes=(("", "floating complex"),)
+        "kernels.decomposition",
+        "linalg_lstsq",
+        results="result_layouts.least_squares",
+        dtypes=(("", "floating complex"),),
     ),
     "linalg_lu": Row("generated.linalg", "linalg_lu", dtypes=(("", "floating complex"),)),
     "linalg_lu_factor_ex": Row(
@@ -1258,11 +1263,11 @@ ROWS: dict[str, Row] = {
     "linalg_lu_solve": Row(
         "kernels.factorization", "linalg_lu_solve", dtypes=(("LU", "floating complex"), ("pivots", "int32"))
     ),
-    "linalg_matrix_exp": Row("kernels.spectral", "linalg_matrix_exp", dtypes=(("", "floating complex"),)),
-    "linalg_matrix_sqrth": Row("kernels.spectral", "linalg_matrix_sqrth", dtypes=(("", "floating complex"),)),
-    "linalg_pinv.atol_rtol_tensor": Row("kernels.spectral", "linalg_pinv", dtypes=(("", "floating complex"),)),
-    "linalg_polar": Row("kernels.spectral", "linalg_polar", dtypes=(("", "floating complex"),)),
-    "linalg_qr": Row("kernels.qr", "linalg_qr", dtypes=(("", "floating complex"),)),
+    "linalg_matrix_exp": Row("kernels.decomposition", "linalg_matrix_exp", dtypes=(("", "floating complex"),)),
+    "linalg_matrix_sqrth": Row("kernels.decomposition", "linalg_matrix_sqrth", dtypes=(("", "floating complex"),)),
+    "linalg_pinv.atol_rtol_tensor": Row("kernels.decomposition", "linalg_pinv", dtypes=(("", "floating complex"),)),
+    "linalg_polar": Row("kernels.decomposition", "linalg_polar", dtypes=(("", "floating complex"),)),
+    "linalg_qr": Row("kernels.decomposition", "linalg_qr", dtypes=(("", "floating complex"),)),
     "linalg_solve_triangular": Row(
         "kernels.factorization", "linalg_solve_triangular", dtypes=(("", "floating complex"),)
     ),
@@ -1602,7 +1607,7 @@ ROWS: dict[str, Row] = {
     ),
     "ones": Row("generated.creation", "ones"),
     "ones_like": Row("generated.creation", "ones_like"),
-    "ormqr": Row("kernels.qr", "ormqr", dtypes=(("", "floating complex"),)),
+    "ormqr": Row("kernels.decomposition", "ormqr", dtypes=(("", "floating complex"),)),
     "pixel_shuffle": Row("kernels.shape", "pixel_shuffle", dtypes=(("", "not unsigned float8"),)),
     "pixel_unshuffle": Row("kernels.shape", "pixel_unshuffle", dtypes=(("", "not unsigned float8"),)),
     "poisson": Row(

@@ -2,11 +2,16 @@
 
 The formula of `x.max()` looks whether the maximum is a NaN, that of `x.prod()` counts zeros, and that of
 `x.masked_fill(mask, value)` lists the chosen elements. In a trace, functions of torch that record such a gradient are
-replaced by ones whose gradients have known shapes. `torch.cov` and `corrcoef` read values even without a gradient.
+replaced by ones whose gradients have known shapes.
+
+`torch.cov` and `corrcoef` read whether the degrees of freedom are positive, even without a gradient. Without weights
+that number follows from the shape, so a trace needs no value. With weights torch checks their values, and its own code
+raises `TraceError`.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,7 +21,6 @@ import torch
 from .._torch import NAME
 from .._torch.dispatcher import BelowAutograd
 from ..dispatch.opaque_composite import OpaqueComposite, is_real
-from . import traced_statistics
 from .registry import signature_of
 
 
@@ -109,14 +113,55 @@ def _records(x: Any) -> bool:
     return isinstance(x, torch.Tensor) and x.requires_grad and torch.is_grad_enabled() and is_real(x)
 
 
+def cov(
+    input: torch.Tensor,
+    *,
+    correction: int = 1,
+    fweights: torch.Tensor | None = None,
+    aweights: torch.Tensor | None = None,
+) -> Any:
+    """`torch.cov`: the covariance of the rows of a matrix; source: torch's `Correlation.cpp`.
+
+    Returns:
+        A tensor of shape (rows, rows), or a 0-d one of a vector, in the dtype of a mean; `NotImplemented` with weights
+        and for calls that torch refuses.
+    """
+    refused = input.dim() > 2 or input.dtype is torch.bool
+    if refused or fweights is not None or aweights is not None or type(correction) is not int:
+        return NotImplemented
+    x = input if input.dim() == 2 else input.reshape(1, -1)
+    degrees = x.shape[1] - correction
+    if degrees <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            stacklevel=2,
+        )
+    centred = x - (x.sum(1) / x.shape[1]).unsqueeze(1)
+    return (centred.mm(centred.t().conj()) / max(degrees, 0)).squeeze()
+
+
+def corrcoef(input: torch.Tensor) -> Any:
+    """`torch.corrcoef`: the correlation of the rows of a matrix; source: torch's `Correlation.cpp`.
+
+    Returns:
+        A tensor of the shape and dtype of `cov`; `NotImplemented` for calls that torch refuses.
+    """
+    c = cov(input)
+    if c is NotImplemented or not c.dim():
+        return c if c is NotImplemented else c / c
+    scale = c.diagonal().real.sqrt() if c.is_complex() else c.diagonal().sqrt()
+    c = c / scale.view(-1, 1) / scale.view(1, -1)
+    return torch.complex(c.real.clip(-1, 1), c.imag.clip(-1, 1)) if c.is_complex() else c.clip(-1, 1)
+
+
 _REPLACED: dict[str, Callable[..., Any]] = {
     **{name: _selecting(getattr(torch.ops.aten, name).default) for name in ("max", "min", "median", "nanmedian")},
     "prod": _prod,
     "cumprod": _cumprod,
     "masked_fill": _masked_fill,
     "index_fill": _index_fill,
-    "cov": traced_statistics.cov,
-    "corrcoef": traced_statistics.corrcoef,
+    "cov": cov,
+    "corrcoef": corrcoef,
 }
 
 # By function and method: each returns NotImplemented for calls that torch's own code can handle.

@@ -201,7 +201,7 @@ def _reduced(op: str) -> Callable[..., Tensor]:
     return kernel
 
 
-def _validate_compressed_sparse_indices(
+def validate_compressed_sparse_indices(
     is_crow: bool, compressed_idx: Tensor, plain_idx: Tensor, cdim: int, dim: int, nnz: int
 ) -> None:
     """Check the invariants with reductions on the device.
@@ -236,15 +236,4 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "_sparse_mm_reduce_impl_backward": _sparse_mm_reduce_impl_backward,
     "_sparse_csr_sum.dim_dtype": _reduced("sum"),
     "_sparse_csr_prod.dim_dtype": _reduced("prod"),
-}
-
-# Registered for COO tensors.
-FROM_COO: dict[str, Callable[..., Any]] = {
-    "_to_sparse_bsr": _blocks(torch.sparse_bsr),
-    "_to_sparse_bsc": _blocks(torch.sparse_bsc),
-}
-
-# Registered for strided tensors: called by the constructors of compressed tensors.
-PLAIN: dict[str, Callable[..., Any]] = {
-    "_validate_compressed_sparse_indices": _validate_compressed_sparse_indices,
 }

@@ -353,8 +353,3 @@ KERNELS: dict[str, Callable[..., Tensor]] = {
     "_sparse_softmax_backward_data": _softmax_backward(log=False),
     "_sparse_log_softmax_backward_data": _softmax_backward(log=True),
 }
-
-# Kernels without the argument `meta`.
-PLAIN: dict[str, Callable[..., Tensor]] = {
-    "_coalesce": coalesce,
-}

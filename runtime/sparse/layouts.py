@@ -78,6 +78,12 @@ OUT: dict[str, str] = {
     "sparse_sampled_addmm.out": "sparse_sampled_addmm",
 }
 
+# Kernels that infer no result, by their dispatch key. The constructors of compressed tensors call the second one.
+PLAIN: dict[str, tuple[str, Callable[..., Any]]] = {
+    "_coalesce": ("SparsePrivateUse1", coo.coalesce),
+    "_validate_compressed_sparse_indices": ("PrivateUse1", compressed.validate_compressed_sparse_indices),
+}
+
 
 def _kernel(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
     reference = _META_OP.get(name, name)
@@ -124,13 +130,13 @@ def install(library: Any) -> None:
             # Calling a missing kernel would crash the process.
             if has_kernels(f"aten::{name}") and has_kernel_on(f"aten::{name}", key):
                 register(name, kernel_on(overload_named(name), key_of_name(key)), _device_key(key))
-    for key, kernels in (("SparseCPU", coo.KERNELS | compressed.FROM_COO), ("SparseCsrCPU", compressed.KERNELS)):
+    from_coo = {name: compressed.KERNELS[name] for name in ("_to_sparse_bsr", "_to_sparse_bsc")}
+    for key, kernels in (("SparseCPU", coo.KERNELS | from_coo), ("SparseCsrCPU", compressed.KERNELS)):
         own = {name: _kernel(name, compute) for name, compute in kernels.items()}
         for name, kernel in own.items():
             register(name, kernel, _device_key(key))
         for name, functional in OUT.items():
             if functional in own:
                 register(name, _out(own[functional]), _device_key(key))
-    for key, plain in (("SparsePrivateUse1", coo.PLAIN), ("PrivateUse1", compressed.PLAIN)):
-        for name, kernel in plain.items():
-            register(name, kernel, key)
+    for name, (key, kernel) in PLAIN.items():
+        register(name, kernel, key)
