@@ -67,9 +67,10 @@ def call_faults(entry: Entry, key: str, called: Call, func: FunctionSchema, tree
     if signature is None:
         return
     passed = _PASSED[key]
-    rest = [n for n in signature.names[len(passed) :] if n not in signature.defaults]
+    rest = signature.names[len(passed) :]
+    least = sum(n not in signature.defaults for n in rest)
     any_number = any(n.startswith("*") for n in rest)
-    if signature.names[: len(passed)] != passed or not (any_number or len(rest) == len(called.arguments)):
+    if signature.names[: len(passed)] != passed or not (any_number or least <= len(called.arguments) <= len(rest)):
         wanted = ", ".join([*passed, *([f"{len(called.arguments)} arguments"] if called.arguments else [])])
         yield entry.fault(key, f"{place} takes ({', '.join(signature.names)})", f"({wanted})")
 
