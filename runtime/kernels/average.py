@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from functools import partial, reduce
@@ -13,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from tenax.kernels.taps import transposed, weigh
-from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
+from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, taps, windows
 from tenax.words import Array, cast, opmath, window_operand
 
 # Windows of up to this many elements are added slice by slice: XLA's loop over the elements of a window takes up to
@@ -25,9 +24,7 @@ def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
     """The sum of every window over the last axes."""
     lead = x.ndim - len(axes)
     if math.prod(axis.kernel for axis in axes) <= _UNROLLED and not any(axis.is_open for axis in axes):
-        padded = lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes])
-        taps = itertools.product(*(range(axis.kernel) for axis in axes))
-        return reduce(lax.add, (_tap(padded, axes, tap) for tap in taps))
+        return reduce(lax.add, taps(x, np.zeros((), x.dtype), axes))
     return lax.reduce_window(
         window_operand(x) if any(axis.pads != (0, 0) for axis in axes) else x,
         np.zeros((), x.dtype),  # with a NumPy constant, JAX recognizes a sum, which has a transpose
@@ -35,15 +32,6 @@ def _sums(x: Array, axes: Sequence[WindowAxis]) -> Array:
         (1,) * lead + tuple(axis.kernel for axis in axes),
         (1,) * lead + tuple(axis.stride for axis in axes),
         [(0, 0)] * lead + [axis.pads for axis in axes],
-    )
-
-
-def _tap(x: Array, axes: Sequence[WindowAxis], tap: Sequence[int]) -> Array:
-    """One element of every window over the last axes of a padded array."""
-    ends = [t + (axis.windows - 1) * axis.stride + 1 for t, axis in zip(tap, axes, strict=True)]
-    lead = x.shape[: x.ndim - len(axes)]
-    return lax.slice(
-        x, (0,) * len(lead) + tuple(tap), (*lead, *ends), (1,) * len(lead) + tuple(axis.step for axis in axes)
     )
 
 

@@ -6,7 +6,6 @@ reduced tap by tap or axis by axis, and never materialized.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from functools import partial, reduce
 from math import prod
@@ -18,7 +17,7 @@ from jax import lax
 
 from tenax.kernels.graft import graft
 from tenax.kernels.taps import read
-from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, windows
+from tenax.kernels.window import Sizes, WindowAxis, adaptive, covered, spread, taps, windows
 from tenax.words import INT64, Array, DType, Gradients, as_long, cast, extremes, is_float, opmath, with_derivative
 
 # A value and its flat position in its plane; int32 suffices for positions.
@@ -64,17 +63,8 @@ def _placed(x: Array, rank: int) -> Best:
 
 def _by_taps(x: Array, axes: Sequence[WindowAxis]) -> Best:
     """The best of every window, one tap of all windows at a time."""
-    lead = x.ndim - len(axes)
-    config = [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes]
-    padded = [lax.pad(v, e, config) for v, e in zip(_placed(x, len(axes)), nothing(x.dtype), strict=True)]
-    strides = (1,) * lead + tuple(axis.step for axis in axes)
-    taps = []
-    for offset in itertools.product(*(range(axis.kernel) for axis in axes)):
-        start = [o * axis.dilation for o, axis in zip(offset, axes, strict=True)]
-        stop = [s + (axis.windows - 1) * axis.stride + 1 for s, axis in zip(start, axes, strict=True)]
-        bounds = ((0,) * lead + tuple(start), x.shape[:lead] + tuple(stop), strides)
-        taps.append((lax.slice(padded[0], *bounds), lax.slice(padded[1], *bounds)))
-    return reduce(_next, taps)
+    (values, places), (least, nowhere) = _placed(x, len(axes)), nothing(x.dtype)
+    return reduce(_next, zip(taps(values, least, axes), taps(places, nowhere, axes), strict=True))
 
 
 def _by_axes(x: Array, axes: Sequence[WindowAxis]) -> Best:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from tenax.words import Array
 
@@ -76,6 +78,17 @@ def windows(
             count -= 1
         result.append(WindowAxis(size, k, s, p, d, count))
     return result
+
+
+def taps(x: Array, padding: Any, axes: Sequence[WindowAxis]) -> Iterator[Array]:
+    """The elements of every window over the last axes, one of all windows at a time."""
+    lead = x.ndim - len(axes)
+    x = lax.pad(x, padding, [(0, 0, 0)] * lead + [(*axis.pads, 0) for axis in axes])
+    strides = (1,) * lead + tuple(axis.step for axis in axes)
+    for tap in itertools.product(*(range(axis.kernel) for axis in axes)):
+        start = [t * axis.dilation for t, axis in zip(tap, axes, strict=True)]
+        stop = [s + (axis.windows - 1) * axis.stride + 1 for s, axis in zip(start, axes, strict=True)]
+        yield lax.slice(x, (*(0,) * lead, *start), (*x.shape[:lead], *stop), strides)
 
 
 def covered(size: Any, count: int) -> Array:
