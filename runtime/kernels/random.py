@@ -138,26 +138,14 @@ def geometric_(rng: Array, self: Array, p: Any) -> Array:
 # Integers
 
 
-def _integers(rng: Array, shape: Sequence[int], low: Any, count: Any, dtype: DType) -> Array:
-    """`low` plus an integer below `count`, an int or a uint64 array; the bias is below 2**-32, as in torch."""
-    wide = not isinstance(count, int) or count >= 2**32
-    bits = jax.random.bits(rng, tuple(shape), _UINT64 if wide else np.dtype("uint32"))
-    if not isinstance(count, int):
-        bits = bits % count
-    elif count != 2 ** (8 * bits.dtype.itemsize):
-        bits = bits % lax.full((), count, bits.dtype)
-    return _from(low, bits, dtype)
-
-
 def _from(low: Any, bits: Array, dtype: DType) -> Array:
     # Unsigned sums wrap, so their bits are right for any int64 `low`.
     return cast(lax.bitcast_convert_type(cast(bits, _UINT64) + cast(low, _UINT64), INT64), dtype)
 
 
 def _integers_between(rng: Array, shape: Sequence[int], low: int | Number, end: int | Number, dtype: DType) -> Array:
-    """Integers in [low, end), the same ones whether the bounds are Python numbers or operands."""
-    if isinstance(low, int) and isinstance(end, int):
-        return _integers(rng, shape, low, end - low, dtype)
+    """Integers in [low, end), the same ones for Python numbers and for operands as bounds; the bias is below 2**-32,
+    as in torch."""
     count = cast(end, _UINT64) - cast(low, _UINT64)
     narrow = jax.random.bits(rng, tuple(shape), np.dtype("uint32"))
     narrow = (
@@ -215,7 +203,8 @@ def randint_like(rng: Array, self: Array, high: Any, *, dtype: DType | None = No
     """Integers in [0, high); `high` is an int or a 0-d array."""
     if isinstance(high, (int, Number)):
         return randint(rng, 0, high, self.shape, dtype=dtype or self.dtype)
-    return _integers(rng, self.shape, 0, cast(high, _UINT64), dtype or self.dtype)
+    bits = jax.random.bits(rng, self.shape, _UINT64)
+    return _from(0, bits % cast(high, _UINT64), dtype or self.dtype)
 
 
 def randperm(rng: Array, n: int, *, dtype: DType | None = INT64) -> Array:
