@@ -139,9 +139,7 @@ def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
 
 def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     source, target = getattr(src.untyped_storage(), "cell", None), getattr(self.untyped_storage(), "cell", None)
-    if source is None or target is None:
-        return copy_from(src, self, non_blocking)
-    if source.index != target.index:
+    if source is None or target is None or source.index != target.index:
         return copy_from(src, self, non_blocking)
     one = source is target
     if not one and source.aval is target.aval and covers_array(self, target) and covers_array(src, source):

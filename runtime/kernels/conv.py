@@ -62,11 +62,6 @@ def _refuse(input: Array, weight: Array, bias: Array | None, options: Options) -
         raise RuntimeError("output padding must be smaller than either stride or dilation")
 
 
-def _with_bias(out: Array, bias: Array | None) -> Array:
-    """Add one number per channel."""
-    return out if bias is None else out + lax.expand_dims(bias, range(1, out.ndim - 1))
-
-
 def convolution(
     input: Array,
     weight: Array,
@@ -84,7 +79,8 @@ def convolution(
         return convolution(input[None], weight, bias, *options)[0]
     _refuse(input, weight, bias, options)
     convolve = primitives.image if transposed else primitives.output
-    return _with_bias(convolve(_geometry(input, weight, options), input, weight), bias)
+    out = convolve(_geometry(input, weight, options), input, weight)
+    return out if bias is None else out + lax.expand_dims(bias, range(1, out.ndim - 1))
 
 
 def convolution_backward(

@@ -176,7 +176,7 @@ def _recurrence(cell: RecurrentCell, reverse: bool, alive: Array | None, given: 
 def _recurrence_jvp(cell: RecurrentCell, reverse: bool, primals: Any, tangents: Any) -> Any:
     """The derivative: a scan that is linear in the tangents; what the weights contribute is computed before it."""
     alive, given = primals
-    by = jax.tree.map(_nonzero, tangents[1], is_leaf=_is_zero)
+    by = jax.tree.map(lambda tangent: None if isinstance(tangent, SymbolicZero) else tangent, tangents[1])
     last, (states, made, saved) = _scan(cell, reverse, alive, given, saves=True)
     old = tuple(_before(first, each, reverse) for first, each in zip(given.state, states, strict=True))
     slopes = cell.slopes(saved, old, made)
@@ -199,14 +199,6 @@ def _recurrence_jvp(cell: RecurrentCell, reverse: bool, primals: Any, tangents: 
     each = (slopes, from_input, from_state, from_project, alive)
     last_tangent, outputs_tangent = loops.scan(step, start, each, reverse=reverse)
     return (states[0], last), (outputs_tangent, last_tangent)
-
-
-def _is_zero(tangent: Any) -> bool:
-    return isinstance(tangent, SymbolicZero)
-
-
-def _nonzero(tangent: Any) -> Array | None:
-    return None if _is_zero(tangent) else tangent
 
 
 def _before(first: Array, each: Array, reverse: bool) -> Array:

@@ -142,11 +142,7 @@ def ps_roi_align(
 
     start = jnp.zeros((len(rois), *bins, image.shape[3]), image.dtype)
     result = cast(_over(y, x, step, start).transpose(0, 3, 1, 2), input.dtype)
-    return result, _channels(channels, result.shape)
-
-
-def _channels(channels: int, shape: tuple[int, ...]) -> Array:
-    return jnp.broadcast_to(jnp.arange(channels, dtype=np.int32).reshape(shape[1:]), shape)
+    return result, jnp.broadcast_to(jnp.arange(channels, dtype=np.int32).reshape(result.shape[1:]), result.shape)
 
 
 def _ps_roi_align_backward(
