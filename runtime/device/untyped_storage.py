@@ -139,7 +139,7 @@ def _resize(self: Any, nbytes: int) -> Any:
     elif nbytes < cell.nbytes:
         cell.write(cell.read().reshape(-1)[:count])
     elif nbytes > cell.nbytes:
-        from ..aten.resizing import holding
+        from ..aten.storage_operators import holding
         from ..dtypes import torch_dtype
 
         holding(self, cell, count, torch_dtype(cell.dtype))

@@ -15,7 +15,6 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from tenax.kernels.graft import magnitude
 from tenax.kernels.special import series, wide
 from tenax.words import Array, cast
 
@@ -200,7 +199,8 @@ def special_scaled_modified_bessel_k1(x: Array) -> Array:
 @wide
 def special_modified_bessel_i0(self: Array) -> Array:
     """I0, even, from XLA's scaled function; `jax.scipy.special.i0` has derivative 1 at 0, that of its |x|."""
-    return lax.exp(magnitude(self)) * lax.bessel_i0e(self)
+    size = self * lax.stop_gradient(jnp.sign(self))  # with the derivative 0 at 0
+    return lax.exp(size) * lax.bessel_i0e(self)
 
 
 @wide

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-from jax import lax
 
 from tenax.words import Array, not_implemented, with_derivative
 
@@ -38,8 +36,3 @@ def undifferentiable(name: str, *arrays: Array) -> Any:
     named = {f"x{i}": x for i, x in enumerate(arrays)}
     refused = {", ".join(named): lambda: not_implemented(name)}
     return with_derivative(lambda **x: tuple(x.values()), lambda *_, **__: refused, **named)
-
-
-def magnitude(x: Array) -> Array:
-    """|x| of real numbers, with the derivative 0 at 0."""
-    return x * lax.stop_gradient(jnp.sign(x))

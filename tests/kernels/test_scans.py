@@ -13,7 +13,8 @@ import torch
 from jax import lax
 
 from tenax.generated import lowering
-from tenax.kernels import running, sort
+from tenax.kernels import sort
+from tenax.kernels.scan import RUNNING
 from tests.helpers.agreement import close, same
 from tests.helpers.tolerances import ACCUMULATED
 
@@ -84,11 +85,11 @@ def test_derivatives_of_a_running_reduction_are_those_of_jax(name: str) -> None:
     def loss(scan: Callable[[Any, int], Any]) -> Callable[[Any], Any]:
         return lambda x: (scan(x, 1) ** 2).sum()
 
-    ours, jax_ = loss(getattr(running, name)), loss(getattr(lax, name))
+    ours, jax_ = loss(RUNNING[name]), loss(getattr(lax, name))
     close(jax.grad(ours)(x), jax.grad(jax_)(x))
     if name != "cummax":
         close(jax.hessian(ours)(x), jax.hessian(jax_)(x))
-    close(jax.vmap(getattr(running, name), (0, None))(x, 0), getattr(lax, name)(x, 1))
+    close(jax.vmap(RUNNING[name], (0, None))(x, 0), getattr(lax, name)(x, 1))
 
 
 FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)

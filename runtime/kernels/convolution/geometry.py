@@ -8,9 +8,11 @@ transposed convolution maps the output to the image.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isqrt, prod
 from typing import NamedTuple
+
+from tenax.words import Array
 
 Sizes = tuple[int, ...]
 
@@ -71,3 +73,7 @@ class Geometry(NamedTuple):
         # The product of the shapes has batch and channels twice, and each spatial size once.
         product = prod(n for shape in arrays for n in shape) * prod(self.out) * prod(self.kernel)
         return isqrt(product // (prod(self.image) * self.groups))
+
+
+# A function of the geometry and two of the three arrays that computes the third.
+Function = Callable[[Geometry, Array, Array], Array]

@@ -11,11 +11,8 @@ from functools import partial
 from math import prod
 
 from tenax.kernels.convolution import eigen, pieces, shifts
-from tenax.kernels.convolution.geometry import Geometry
+from tenax.kernels.convolution.geometry import Function, Geometry
 from tenax.words import Array
-
-# A function of the geometry and two of the three arrays that computes the third.
-Method = Callable[[Geometry, Array, Array], Array]
 
 # Maximum multiply-adds per element in one loop. Compilation takes a tenth of a second for each twenty.
 TERMS = 128
@@ -36,23 +33,23 @@ def _is_point(geometry: Geometry) -> bool:
     return prod(geometry.kernel) == 1
 
 
-def output(geometry: Geometry, outputs: int, inputs: int) -> Method:
+def output(geometry: Geometry, outputs: int, inputs: int) -> Function:
     """The method that computes the output, for `outputs` and `inputs` channels of output and image per group."""
     return _contraction(geometry, inputs, max(outputs, inputs), shifts.output, _OUTPUT)
 
 
-def image(geometry: Geometry, outputs: int, inputs: int) -> Method:
+def image(geometry: Geometry, outputs: int, inputs: int) -> Function:
     """The method that computes the image."""
     return _contraction(geometry, outputs, max(outputs, inputs), shifts.image, _IMAGE)
 
 
-_OUTPUT: tuple[Method, ...] = (eigen.output, pieces.output_by_plane, pieces.output_by_group)
-_IMAGE: tuple[Method, ...] = (eigen.image, pieces.image_by_plane, pieces.image_by_group)
+_OUTPUT: tuple[Function, ...] = (eigen.output, pieces.output_by_plane, pieces.output_by_group)
+_IMAGE: tuple[Function, ...] = (eigen.image, pieces.image_by_plane, pieces.image_by_group)
 
 
 def _contraction(
-    geometry: Geometry, summed: int, channels: int, shifted: Callable[..., Array], others: tuple[Method, ...]
-) -> Method:
+    geometry: Geometry, summed: int, channels: int, shifted: Callable[..., Array], others: tuple[Function, ...]
+) -> Function:
     """The method of a function that sums over `summed` channels of each group."""
     by_library, by_plane, by_group = others
     grouped = geometry.groups > 1
@@ -67,7 +64,7 @@ def _contraction(
     return by_library if channels == 1 else partial(shifted, contract=shifts.product)
 
 
-def weight(geometry: Geometry, outputs: int, inputs: int) -> Method:
+def weight(geometry: Geometry, outputs: int, inputs: int) -> Function:
     """The method that computes the weight."""
     if _is_point(geometry):
         return shifts.weight if outputs * inputs == 1 else shifts.weight_by_products

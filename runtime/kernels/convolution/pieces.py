@@ -9,10 +9,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from tenax.kernels.convolution import eigen
-from tenax.kernels.convolution.geometry import Geometry
+from tenax.kernels.convolution.geometry import Function, Geometry
 from tenax.words import Array, cast, opmath
-
-Function = Callable[[Geometry, Array, Array], Array]
 
 # Groups of few channels are merged into blocks of up to this many, with zero weights between groups: smaller products
 # are no faster in Eigen, and each block is a convolution to compile.

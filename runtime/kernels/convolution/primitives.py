@@ -22,14 +22,12 @@ from jax.interpreters import ad, batching, mlir
 
 from tenax._jax import is_over_mesh
 from tenax.kernels.convolution import eigen, library, methods, shifts
-from tenax.kernels.convolution.geometry import Geometry
+from tenax.kernels.convolution.geometry import Function, Geometry
 from tenax.kernels.unsplit import unsplit
 from tenax.words import BFLOAT16, Array, cast, is_complex, is_float, opmath
 
-Function = Callable[[Geometry, Array, Array], Array]
 
-
-def _chosen(choose: Callable[[Geometry, int, int], methods.Method], of: str) -> Function:
+def _chosen(choose: Callable[[Geometry, int, int], Function], of: str) -> Function:
     """A function that computes one of the three by the method chosen for its geometry. `of` names the computed array:
     see `_channels`.
 
@@ -92,7 +90,7 @@ class Convolution:
         self,
         name: str,
         by_library: Function,
-        choose: Callable[[Geometry, int, int], methods.Method],
+        choose: Callable[[Geometry, int, int], Function],
         of_integers: Function,
     ) -> None:
         self.name, self.by_library, self.of_integers = name, by_library, of_integers

@@ -1,4 +1,5 @@
-"""Operators that change the storage of a tensor or the size of a storage; most programs never call them."""
+"""Operators on the memory of a tensor, not only on its elements, which most programs never call: they change its
+storage, or that storage's size, or return a copy of it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from ..storage.cell import Cell
 from ..storage.tensors import NAME, cell_of, fill_tensor, new_tensor
 from ..trace.data_swaps import record_swap, set_geometry
 from .factories import conspicuous
-from .memory import Tensor, check_bounds
+from .memory import Tensor, check_bounds, elements
+from .registry import kernel_of
 
 
 def resize_(self: Tensor, size: Sequence[int], memory_format: torch.memory_format | None = None) -> Tensor:
@@ -109,3 +111,66 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if self.untyped_storage() is not tensor.untyped_storage() or self.storage_offset() != tensor.storage_offset():
         return False
     return self.shape == tensor.shape and self.stride() == tensor.stride()
+
+
+def as_strided_scatter(
+    self: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of `self` in a copy of its memory, with a strided window replaced by `src`.
+
+    Raises:
+        RuntimeError: `self` requires a gradient and is not contiguous: torch has no derivative for that.
+    """
+    if self.requires_grad and not self.is_contiguous():
+        raise RuntimeError(
+            "as_strided_scatter is currently only supported for contiguous inputs that require a gradient"
+        )
+    if _covers(self) and not _repeats(size, stride):
+        return kernel_of("as_strided_scatter")(self, src, size, stride, storage_offset)
+    copied = _copied(self)
+    copied.as_strided(size, stride, storage_offset).copy_(src)
+    return copied
+
+
+def as_strided_scatter_out(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+    *,
+    out: Tensor,
+) -> Tensor:
+    """As `as_strided_scatter`, copied into `out`."""
+    result = as_strided_scatter(self, src, size, stride, storage_offset)
+    return out.resize_(result.size()).copy_(result) if out.size() != result.size() else out.copy_(result)
+
+
+def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """A copy of the memory of `self` with the values of `src`: functionalized programs take views of its result."""
+    if _covers(self):
+        return kernel_of("copy")(self, src)
+    copied = _copied(self)
+    copied.copy_(src)
+    return copied
+
+
+def foreach_copy(self: list[Tensor], src: list[Tensor], non_blocking: bool = False) -> list[Tensor]:
+    """As `copy`, for each pair."""
+    return [torch.ops.aten.copy.default(x, y) for x, y in zip(self, src, strict=True)]
+
+
+def _covers(x: Tensor) -> bool:
+    return x.is_contiguous() and x.numel() == elements(x)
+
+
+def _copied(x: Tensor) -> Tensor:
+    """The tensor on a copy of its memory."""
+    if _repeats(x.size(), x.stride()):
+        return x.clone()
+    memory = x.as_strided((elements(x),), (1,), 0).clone()
+    return memory.as_strided(x.size(), x.stride(), x.storage_offset())
+
+
+def _repeats(size: Sequence[int], stride: Sequence[int]) -> bool:
+    return any(n > 1 and step == 0 for n, step in zip(size, stride, strict=True))
