@@ -414,7 +414,7 @@ ROWS: dict[str, Row] = {
     "_int_mm": Row("generated.matmul", "_int_mm"),
     "_is_all_true": Row("generated.reduction", "_is_all_true", dtypes=(("", "bool"),)),
     "_is_any_true": Row("generated.reduction", "_is_any_true", dtypes=(("", "bool"),)),
-    "_jagged_to_padded_dense_forward": Row("kernels.nested", "_jagged_to_padded_dense_forward"),
+    "_jagged_to_padded_dense_forward": Row("kernels.sparse", "_jagged_to_padded_dense_forward"),
     "_linalg_check_errors": Row(
         "generated.linalg",
         "_linalg_check_errors",
@@ -510,7 +510,7 @@ ROWS: dict[str, Row] = {
         "generated.creation", "_new_zeros_with_same_feature_meta", prepare=("preparations.to_device", "other")
     ),
     "_padded_dense_to_jagged_forward": Row(
-        "kernels.nested",
+        "kernels.sparse",
         "_padded_dense_to_jagged_forward",
         dynamic="without total_L, the number of rows is known only from the offsets",
     ),

@@ -67,8 +67,7 @@ def empty_strided(
     return fill_scalar(tensor, conspicuous(dtype)) if torch.are_deterministic_algorithms_enabled() else tensor
 
 
-def make_dep_token(**options: Any) -> Tensor:
-    return empty((), **options)
+make_dep_token = partial(empty, ())
 
 
 def full(

@@ -88,7 +88,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "zero_": zero,
     "resize_": imported("storage_operators.resize_"),
     "set_.source_Storage_storage_offset": imported("storage_operators.set_storage"),
-    "set_.source_Storage": imported("storage_operators.set_storage_whole"),
+    "set_.source_Storage": imported("storage_operators.set_storage"),
     "set_.source_Tensor": imported("storage_operators.set_tensor"),
     "set_": imported("storage_operators.set_none"),
 }

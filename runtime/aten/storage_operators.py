@@ -91,10 +91,6 @@ def adopt(cell: Cell, dtype: torch.dtype, shape: Sequence[int]) -> None:
         cell.mix()
 
 
-def set_storage_whole(self: Tensor, source: Any) -> Tensor:
-    return set_storage(self, source)
-
-
 def set_tensor(self: Tensor, source: Tensor) -> Tensor:
     return set_storage(
         self, source.untyped_storage(), int(source.storage_offset()), list(source.shape), list(source.stride())

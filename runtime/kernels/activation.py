@@ -13,11 +13,6 @@ from tenax.words import FLOAT64, Array, DType, Number, axis, cast, opmath
 _CUBIC = 0.044715  # the fit of the tanh form: Hendrycks and Gimpel 2016, Gaussian error linear units
 
 
-def _integral(x: Array) -> Array:
-    """Φ(x), the standard normal distribution function."""
-    return (1 + lax.erf(x * cast(math.sqrt(0.5), x.dtype))) / 2
-
-
 def _fitted(x: Array) -> tuple[Array, Array]:
     """The tanh that fits 2 Φ(x) - 1, and its derivative."""
     scale, cubic = cast(math.sqrt(2 / math.pi), x.dtype), cast(_CUBIC, x.dtype)
@@ -31,7 +26,8 @@ def gelu_backward(grad_output: Array, self: Array, *, approximate: str = "none")
         tanh, slope = _fitted(self)
         return grad_output * (1 + tanh + self * slope) / 2
     density = cast(math.sqrt(0.5 / math.pi), self.dtype) * lax.exp(self * self / -2)
-    return grad_output * (_integral(self) + self * density)
+    integral = (1 + lax.erf(self * cast(math.sqrt(0.5), self.dtype))) / 2
+    return grad_output * (integral + self * density)
 
 
 def mish(self: Array) -> Array:

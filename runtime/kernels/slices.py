@@ -53,13 +53,12 @@ def select_scatter(self: Array, src: Array, dim: int, index: int | Number) -> Ar
     dim = axis(self, dim)
     size = self.shape[dim]
     _require_size(src, [*self.shape[:dim], *self.shape[dim + 1 :]])
-    if isinstance(index, Number):
-        return _update(self, jnp.expand_dims(src, dim), as_long(index) % size, dim)
-    if not -self.shape[dim] <= index < self.shape[dim]:
+    if isinstance(index, int) and not -size <= index < size:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
-    return _update(self, jnp.expand_dims(src, dim), index % size, dim)
+    at = index if isinstance(index, int) else as_long(index)
+    return _update(self, jnp.expand_dims(src, dim), at % size, dim)
 
 
 def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int | Number) -> Array:
@@ -149,11 +148,10 @@ def _diagonal(self: Array, offset: int | Number, dim1: int, dim2: int, diagonal:
 def diagonal_scatter(self: Array, src: Array, offset: int | Number = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """`self` with the diagonal `offset` of the plane (dim1, dim2) replaced by `src`."""
     plane = axis(self, dim1), axis(self, dim2)
-    if isinstance(offset, Number):
-        return _diagonal(self, offset, dim1, dim2, src)
-    rows, columns = (self.shape[d] for d in plane)
-    side = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
-    _require_size(src, [*(n for d, n in enumerate(self.shape) if d not in plane), side])
+    if isinstance(offset, int):
+        rows, columns = (self.shape[d] for d in plane)
+        side = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+        _require_size(src, [*(n for d, n in enumerate(self.shape) if d not in plane), side])
     return _diagonal(self, offset, dim1, dim2, src)
 
 

@@ -18,17 +18,13 @@ def wide(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
     @functools.wraps(kernel)
     def widened(*args: Any, **kwargs: Any) -> Array:
-        arrays = [x for x in (*args, *kwargs.values()) if is_array(x)]
-        if any(x.dtype != np.float32 for x in arrays):
+        arrays = (x for x in (*args, *kwargs.values()) if hasattr(x, "dtype"))
+        if any(is_float(x) and x.dtype != np.float32 for x in arrays):
             return kernel(*args, **kwargs)
         value = kernel(*map(double, args), **{name: double(x) for name, x in kwargs.items()})
         return cast(value, np.float32)
 
     return widened
-
-
-def is_array(x: Any) -> bool:
-    return hasattr(x, "dtype") and is_float(x)
 
 
 def series(coefficients: tuple[float, ...], t: Array) -> Array:
