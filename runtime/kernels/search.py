@@ -27,10 +27,11 @@ def insertion(rows: Array, values: Array, after: Callable[[Array, Array], Array]
 
     def halve(_: int, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = bounds
-        middle = (low + high) // 2
-        found = flat.at[start + jnp.minimum(middle, n - 1)].get(mode="promise_in_bounds")
+        middle = (low + high) >> 1
+        place = start + jnp.minimum(middle, n - 1)
+        found = flat.at[place].get(mode="promise_in_bounds", wrap_negative_indices=False)
         on = after(found, values)
-        return jnp.where(on & (low < high), middle + 1, low), jnp.where(on, high, middle)
+        return jnp.where(on, jnp.minimum(middle + 1, high), low), jnp.where(on, high, middle)
 
     # Unrolled, it would run 1.3 times as fast on the CPU, but take 4 times as long to compile.
     return loops.fori_loop(0, n.bit_length(), halve, (low, jnp.full_like(low, n)))[0]
