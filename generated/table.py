@@ -839,7 +839,9 @@ ROWS: dict[str, Row] = {
         checks=(("RuntimeError", "cauchy_ expects sigma > 0.0"),),
     ),
     "ceil": Row("generated.pointwise", "ceil", dtypes=(("", "not bool complex float8"),)),
-    "celu": Row("generated.activation", "celu", dtypes=(("", "floating"),)),
+    "celu": Row(
+        "generated.activation", "celu", guard=("number_checks.alpha_of_celu", "alpha"), dtypes=(("", "floating"),)
+    ),
     "channel_shuffle": Row(
         "kernels.shape", "channel_shuffle", results="result_layouts.like_image", dtypes=(("", "not unsigned float8"),)
     ),

@@ -170,6 +170,12 @@ def slope_of_result(negative_slope: float, self_is_result: bool) -> None:
         torch.ops.aten.leaky_relu_backward(x, x, negative_slope, True)
 
 
+def alpha_of_celu(alpha: float) -> None:
+    """Raise torch's error for a division by zero."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
 def slope_of_elu(alpha: float, is_result: bool) -> None:
     """As `slope_of_result`."""
     if is_result and alpha < 0:

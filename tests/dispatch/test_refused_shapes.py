@@ -14,7 +14,7 @@ x.sum((0, 0)) | x.logsumexp((0, 2)) | x[:, 0].index_select(0, i[None]) | x.index
 x.index_reduce(0, i, x[:2], "median") | x.index_add(0, i, x[:2].double())
 x.index_copy(0, i, x[:2].half()) | x.put(i, x[0, :2].half()) | x.select_scatter(x[0, :1], 0, 0)
 x.select_scatter(x[:, 0], 0, 0) | x.slice_scatter(x[:1], 0, 0, 2) | x.diagonal_scatter(x[0, :2])
-F.batch_norm(x, None, x[0], training=True)
+F.batch_norm(x, None, x[0], training=True) | F.celu(x, 0.0)
 """
 
 
