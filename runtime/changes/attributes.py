@@ -413,9 +413,9 @@ LIBRARIES = (
     ),
     Patch(
         "torch.nn.functional",
-        "gaussian_nll_loss ctc_loss cross_entropy",
+        "ctc_loss cross_entropy",
         _TRACES,
-        "Checks of variances become conditions of the program; lengths of sequences and classes may be unknown.",
+        "Lengths of sequences and classes may be unknown.",
     ),
     Patch(
         "torch.nn.modules.batchnorm._BatchNorm",

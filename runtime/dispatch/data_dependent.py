@@ -13,7 +13,7 @@ from ..errors import TraceError, mixed_devices
 from ..storage.access import to_memory_order
 from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of
-from ..trace.async_errors import Assertion
+from ..trace.async_errors import add_assertion
 from ..trace.core import accepts_host_tensors, alias_array, as_tracer, current_trace, is_unknown, user_line
 from ..trace.transfer import checked_read
 from ..words import UnknownSizeError, promises
@@ -69,7 +69,7 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
         with jax.enable_x64(True):
             result = signature.lowering(**arguments) if host is None else computed(host, **arguments)
         for holds, error in promises.get() or ():
-            trace.conditions.append((holds, Assertion("RuntimeError", error, user_line())))
+            add_assertion(holds, "RuntimeError", error)
     except UnknownSizeError as error:
         raise TraceError(
             f"{signature.name}: the result's shape depends on data{user_line()}. Within jit, {error.instead}"

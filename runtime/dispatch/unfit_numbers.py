@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from ..dtypes import holds, number_limits, numpy_dtype
-from ..trace.async_errors import Assertion
-from ..trace.core import SYMBOLIC_TYPES, current_trace, user_line
+from ..trace.async_errors import add_assertion
+from ..trace.core import SYMBOLIC_TYPES, current_trace
 from .host_errors import raise_matching
 from .operands import NUMBER_TYPES
 from .signature import Signature
@@ -55,7 +55,7 @@ def check_numbers(signature: Signature, values: Sequence[Any], key: Any) -> None
                 raise_matching(signature, _with_numbers(values, number, huge), _REFUSED, of_dtypes=True)
             except RuntimeError as error:
                 fits = [_fits(number.node.array, kind) for kind in narrow]
-                trace.conditions.append((jnp.stack(fits).all(), Assertion("RuntimeError", str(error), user_line())))
+                add_assertion(jnp.stack(fits).all(), "RuntimeError", str(error))
 
 
 def _elements(values: Sequence[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ import torch
 
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace
-from .core import current_trace
+from .core import current_trace, user_line
 
 
 class Assertion(NamedTuple):
@@ -31,6 +31,13 @@ class Assertion(NamedTuple):
 def condition_error(kind: str, message: str) -> Exception:
     """The exception of a class named `kind`, in `builtins` or `torch.linalg`."""
     return (getattr(builtins, kind, None) or getattr(torch.linalg, kind))(message)
+
+
+def add_assertion(holds: jax.Array, kind: str, message: str) -> None:
+    """Add an assertion to the compiled function that is traced; a pure function has none."""
+    trace = current_trace()
+    if trace is not None and trace.asserts:
+        trace.conditions.append((holds, Assertion(kind, message, user_line())))
 
 
 _lock = threading.Lock()

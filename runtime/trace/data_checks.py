@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from .._torch import NAME
 from .._torch.constraints import Symmetric
 from ..patches import ScopedPatches
-from .async_errors import Assertion
-from .core import current_trace, is_unknown, user_line
+from .async_errors import add_assertion
+from .core import current_trace, is_unknown
+from .refusals import Question, accepting
 from .transfer import read
 from .wrapped_numbers import WrappedNumbers
 
 _OUT_OF_RANGE = "an argument of a distribution is out of its range"
+_IS_IN_RANGE, _IS_OUT_OF_RANGE = (Question(valid, "ValueError", _OUT_OF_RANGE) for valid in (True, False))
 
 
 def _is_unknown(tensor: Tensor) -> bool:
@@ -38,74 +39,10 @@ def _checked(plain: Callable[..., Any]) -> Callable[..., Any]:
     def holds(tensor: Tensor) -> Any:
         if not _is_unknown(tensor):
             return plain(tensor)
-        _find_out(tensor, _OUT_OF_RANGE)
+        add_assertion(read(tensor), "ValueError", _OUT_OF_RANGE)
         return True
 
     return holds
-
-
-def _find_out(holds: Tensor, otherwise: str) -> None:
-    """Add an assertion to a compiled function."""
-    trace = current_trace()
-    if trace is not None and trace.asserts:
-        trace.conditions.append((read(holds), Assertion("ValueError", otherwise, user_line())))
-
-
-class _Torch:
-    """Replaces the module `torch` in a function that calls `torch.any` to decide whether to reject its arguments."""
-
-    def __init__(self, otherwise: str) -> None:
-        self.otherwise = otherwise
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(torch, name)
-
-    def any(self, refused: Tensor) -> bool:
-        """Assert that no element is true, and continue."""
-        _find_out(~torch.any(refused), self.otherwise)
-        return False
-
-
-def _of_variances(plain: Any) -> Callable[..., Any]:
-    """`gaussian_nll_loss`, which checks for negative variances."""
-    names = {**plain.__globals__, "torch": _Torch("var has negative entry/entries")}
-    trusting = names[plain.__name__] = FunctionType(plain.__code__, names, None, plain.__defaults__)
-
-    def loss(input: Tensor, target: Tensor, var: Any, *args: Any, **kwargs: Any) -> Tensor:
-        hidden = isinstance(var, Tensor) and _is_unknown(var)
-        return (trusting if hidden else plain)(input, target, var, *args, **kwargs)
-
-    return loss
-
-
-class _Accepted(TorchFunctionMode):
-    """Decides the conditions `x.all()` and `x.any()` of a constructor as they are for accepted arguments."""
-
-    def __init__(self, rejects: tuple[bool, ...]) -> None:
-        """`rejects` has an element for each condition: whether the constructor raises if it fails."""
-        super().__init__()
-        self.rejects = iter(rejects)
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Add an assertion to a compiled function, and continue."""
-        if func not in (Tensor.all, Tensor.any) or len(args) > 1 or kwargs or not _is_unknown(args[0]):
-            return func(*args, **(kwargs or {}))
-        if next(self.rejects, True):
-            _find_out(args[0].all() if func is Tensor.all else ~args[0].any(), _OUT_OF_RANGE)
-        return func is Tensor.all
-
-
-def _constructor(*rejects: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The constructor of a distribution that checks its arguments itself."""
-
-    def replaced(plain: Callable[..., Any]) -> Callable[..., Any]:
-        def construct(self: Any, *args: Any, **kwargs: Any) -> None:
-            with _Accepted(rejects):
-                plain(self, *args, **kwargs)
-
-        return construct
-
-    return replaced
 
 
 def _symmetric(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -224,12 +161,11 @@ _ANSWERS = ScopedPatches(
         f"{_constraints}._PositiveDefinite.check",
         _symmetric_and(lambda x: torch.linalg.cholesky_ex(x).info.eq(0)),
     ),
-    ("torch.distributions.geometric.Geometric.__init__", _constructor(True)),
+    ("torch.distributions.geometric.Geometric.__init__", accepting(_IS_IN_RANGE)),
     # Wishart only warns of the second condition, that a sample may be singular.
-    ("torch.distributions.wishart.Wishart.__init__", _constructor(True, False)),
+    ("torch.distributions.wishart.Wishart.__init__", accepting(_IS_OUT_OF_RANGE, Question(False))),
     ("torch.nn.utils.rnn.invert_permutation", _inverted),
     ("torch.nn.modules.transformer._detect_is_causal_mask", _hinted),
-    ("torch.nn.functional.gaussian_nll_loss", _of_variances),
     ("torch.nn.functional.ctc_loss", _of_lengths),
     ("torch.nn.functional.cross_entropy", _of_weighted_classes),
     ("torch.nn.modules.batchnorm._BatchNorm.forward", _averaging),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 
 from .._torch.functorch import unwrapped
-from .async_errors import Assertion
-from .core import current_trace, user_line
+from .async_errors import add_assertion
+from .core import current_trace
 from .transfer import read
 
 MASKS = (torch.bool, torch.uint8)
@@ -60,8 +60,8 @@ def rows_in_order(
     chosen = mask.bool().flatten()
     if (trace := current_trace()) is not None and trace.asserts:
         otherwise = f"shape mismatch: value tensor of shape {[*value.shape]} cannot be broadcast to the mask's places"
-        holds = read(unwrapped(chosen.sum() == (value.shape[axis] if count is None else count)))
-        trace.conditions.append((holds, Assertion("RuntimeError", otherwise, user_line())))
+        holds = chosen.sum() == (value.shape[axis] if count is None else count)
+        add_assertion(read(unwrapped(holds)), "RuntimeError", otherwise)
     if not value.shape[axis]:  # a row to select, which is written nowhere
         value = torch.cat([value, value.new_zeros((*value.shape[:axis], 1, *value.shape[axis + 1 :]))], axis)
     rank = (chosen.cumsum(0) - 1).clamp(0, value.shape[axis] - 1)

@@ -22,8 +22,9 @@ import torch
 from ..errors import TraceError
 from ..platforms import platform
 from ..storage.placement import no_jax_trace
-from .core import SYMBOLIC_TYPES, require_known, user_line
+from .core import SYMBOLIC_TYPES, is_unknown, require_known, user_line
 from .host_numbers import HostNumber, HostNumbers
+from .refusals import answer_unknown
 
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 _NARROW = tuple(map(np.dtype, (jnp.float32, jnp.bfloat16, jnp.float16)))
@@ -158,6 +159,8 @@ class TracedSymNode:
     def _unknown(self, *_: Any) -> Any:
         if self.host is not None and self.numbers is not None:
             return self.numbers.ask(self.host)
+        if self.kind is bool and is_unknown(self.array):
+            return answer_unknown(self.array, "a condition")
         require_known(self.array, {bool: "a condition", int: "an int", float: "a float"}[self.kind])
         return self.kind(self.array)
 
