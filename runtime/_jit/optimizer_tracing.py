@@ -26,7 +26,6 @@ from ..trace.data_checks import patched_data_checks
 from ..trace.host_numbers import HostNumber, HostNumbers
 from ..trace.symbols import symbolic_number
 from ..trace.tracing import Trace
-from ..trace.wrapped_numbers import batched_numbers
 from .host_script import (
     HostScript,
     PassedNumber,
@@ -68,7 +67,6 @@ class HostScriptRecorder:
                 undo.enter_context(patches.of_object(scheduler, "step", self.schedulers.recorded(scheduler)))
             undo.enter_context(replaced_parts(state))
             undo.enter_context(patched_data_checks())
-            undo.enter_context(batched_numbers())
             yield
             self.schedulers.verify()
 

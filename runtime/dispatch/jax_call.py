@@ -12,6 +12,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 import jax
@@ -48,12 +49,21 @@ Arrays = tuple[jax.Array, ...]
 Function = Callable[..., Arrays]
 Avals = tuple[tuple[tuple[int, ...], torch.dtype], ...]
 
-_functions: dict[int, Function] = {}
-_numbers: dict[Hashable, int] = {}
-_derived: dict[int, list[tuple[int, Hashable]]] = {}  # for each number, the numbers and keys derived from its function
-_roots: dict[int, int] = {}
-_meanings: dict[int, Any] = {}
-_names: dict[int, str] = {}  # names that are stable across processes
+
+@dataclass(slots=True, eq=False)
+class _Numbered:
+    """A function of `tenax::call`."""
+
+    apply: Function
+    key: Hashable
+    root: int  # the number of the function from which it is derived, directly or not, or its own
+    meaning: Any = None
+    name: str | None = None  # stable across processes
+    derived: list[int] = field(default_factory=list)  # the numbers of the functions derived from it
+
+
+_functions: dict[int, _Numbered] = {}
+_numbers: dict[Hashable, int] = {}  # by key
 _splits: dict[Hashable, Linearized] = {}
 _leases: weakref.WeakValueDictionary[int, FunctionLease] = weakref.WeakValueDictionary()
 _next = itertools.count()
@@ -75,32 +85,29 @@ def function_number(
         meaning: returns a description of what it computes, for tools that inspect calls (debug/cpu_reference.py).
         name: a name that is stable across processes; for a function with a parent, it follows from the key.
     """
-    found = _numbers.get(key)
-    if found is None:
-        found = next(_next)
-        _functions[found] = make()
-        if meaning is not None:
-            _meanings[found] = meaning()
-        found = _numbers.setdefault(key, found)
-        if parent in _names:
+    number = _numbers.get(key)
+    if number is None:
+        number = next(_next)
+        source = None if parent is None else _functions[parent]
+        if source is not None and source.name is not None:
             how, _, *rest = cast(tuple[Any, ...], key)
-            name = f"{how} {rest} of {_names[parent]}"
-        if name is not None:
-            _names[found] = name
-        if parent is not None:
-            _derived.setdefault(parent, []).append((found, key))
-            _roots[found] = _roots.get(parent, parent)
-    return found
+            name = f"{how} {rest} of {source.name}"
+        root = number if source is None else source.root
+        _functions[number] = _Numbered(make(), key, root, meaning and meaning(), name)
+        number = _numbers.setdefault(key, number)
+        if source is not None:
+            source.derived.append(number)
+    return number
 
 
 def function_of_number(f: int) -> Function:
     """The function that `tenax::call` applies under a number."""
-    return _functions[f]
+    return _functions[f].apply
 
 
 def meaning_of(f: int) -> Any:
     """What a function computes, e.g. a `CompositeCall`, `ForwardOf` or `DerivativeOf`; None if nothing was recorded."""
-    return _meanings.get(f)
+    return _functions[f].meaning
 
 
 class FunctionLease:
@@ -109,37 +116,30 @@ class FunctionLease:
     def __init__(self, function: Function, target: Callable[[], Any]) -> None:
         self.number = next(_next)
         self.target = target  # returns what the function refers to weakly, which every potential caller keeps alive
-        _functions[self.number] = function
+        _functions[self.number] = _Numbered(function, None, self.number)
         _leases[self.number] = self
         weakref.finalize(self, _forget, self.number)
 
 
 def _keep_alive(f: int) -> Any:
     """References that keep a number valid while they are held."""
-    lease = _leases.get(_roots.get(f, f))
+    lease = _leases.get(_functions[f].root)
     return lease and (lease, lease.target())
 
 
 def _forget(root: int) -> None:
-    dead, left = {root}, [root]
-    while left:
-        for found, key in _derived.pop(left.pop(), ()):
-            _numbers.pop(key, None)
-            _roots.pop(found, None)
-            dead.add(found)
-            left.append(found)
-    for f in dead:
-        _functions.pop(f, None)
-        _meanings.pop(f, None)
-        _names.pop(f, None)
+    dead = [root]
+    for f in dead:  # which grows
+        if (known := _functions.pop(f, None)) is not None:
+            _numbers.pop(known.key, None)
+            dead += known.derived
     for splits in [k for k, s in list(_splits.items()) if s.function in dead]:
         _splits.pop(splits, None)
-    for dispatcher in _dispatchers:
-        for entry in [k for k in list(dispatcher.entries) if k[0][0].value in dead]:
-            dispatcher.entries.pop(entry, None)
-        for fast in (dispatcher.fast, dispatcher.recorded_calls):
-            for call in [k for k in list(fast) if k[0][1] in dead]:
-                fast.pop(call, None)
+    for entry in [k for k in list(_dispatcher.entries) if k[0][0].value in dead]:
+        _dispatcher.entries.pop(entry, None)
+    for fast in (_dispatcher.fast, _dispatcher.recorded_calls):
+        for call in [k for k in list(fast) if k[0][1] in dead]:
+            fast.pop(call, None)
 
 
 def call(f: int, xs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -204,7 +204,7 @@ def _vjp(f: int, wrt: Sequence[int], xs: Sequence[jax.Array]) -> Any:
         full = list(xs)
         for i, x in zip(wrt, part, strict=True):
             full[i] = x
-        return _functions[f](*full)
+        return function_of_number(f)(*full)
 
     return jax.vjp(of, *(xs[i] for i in wrt))
 
@@ -335,7 +335,7 @@ def _dual(f: int, pairs: Sequence[Any]) -> list[torch.Tensor]:
             given[i] if i in given else np.zeros(x.shape, jax.dtypes.float0 if not _inexact(x) else x.dtype)
             for i, x in enumerate(operands[:n])
         ]
-        results, changes = jax.jvp(_functions[f], operands[:n], tuple(tangents))
+        results, changes = jax.jvp(function_of_number(f), operands[:n], tuple(tangents))
         return (*results, *(c for r, c in zip(results, changes, strict=True) if _inexact(r)))
 
     made = call(function_number(("jvp", f, places), lambda: pushed, f), [*primals, *(pairs[i].tangent for i in places)])
@@ -365,7 +365,8 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
 def vmap_call(f: int, dims: tuple[int | None, ...], xs: list[torch.Tensor]) -> list[torch.Tensor]:
     """`jax.vmap` of the function; results have the batch dimension first."""
     return call(
-        function_number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(_functions[f], dims)(*arrays), f), xs
+        function_number(("vmap", f, dims), lambda: lambda *arrays: jax.vmap(function_of_number(f), dims)(*arrays), f),
+        xs,
     )
 
 
@@ -392,38 +393,29 @@ def draw_key_tensor(device: torch.device) -> torch.Tensor:
     return wrap(drawn if isinstance(drawn, jax.Array) else put(drawn, index), index)
 
 
-_dispatchers: list[Dispatcher] = []
-
-
 class _CallSignature(Signature):
     """The signature of `tenax::call`, whose lowering is the function selected by its first argument."""
 
     has_meta = False  # the runtime evaluates the shapes of the function itself, as the fake kernel would
     follows_default_dtype = True  # because the function may
-    lowering = staticmethod(lambda f, xs: _functions[f](*xs))
+    lowering = staticmethod(lambda f, xs: function_of_number(f)(*xs))
 
     def lasting(self, parts: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
         """See `Signature.lasting`; the first part is the number of the function."""
-        return _names.get(parts[0].value), parts[1:]
+        return _functions[parts[0].value].name, parts[1:]
 
 
 _library = torch.library.Library("tenax", "DEF")
-
-
-def _define() -> None:
-    _library.define("call(int f, Tensor[] xs) -> Tensor[]")
-    _dispatchers.append(Dispatcher(_CallSignature("tenax::call", Row("", ""))))
-    _library.impl("call", ListKernel(_dispatchers[0]), "PrivateUse1")
-    _library.impl("call", _differentiable, "AutogradPrivateUse1")
-    _library.impl("call", _gradients_batched, "Batched")
-    _library.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)
-    # A kernel for the device's dispatch key would need a tensor argument.
-    _library.impl("key", draw_key_tensor, "CompositeExplicitAutograd")
-    torch.library.register_fake(
-        "tenax::key", lambda device: torch.empty(2, dtype=torch.uint32, device=device), lib=_library
-    )
-    torch.library.register_fake("tenax::call", lambda f, xs: empty_results(_functions[f], xs), lib=_library)
-    torch.library.register_vmap("tenax::call", _batched, lib=_library)
-
-
-_define()
+_library.define("call(int f, Tensor[] xs) -> Tensor[]")
+_dispatcher = Dispatcher(_CallSignature("tenax::call", Row("", "")))
+_library.impl("call", ListKernel(_dispatcher), "PrivateUse1")
+_library.impl("call", _differentiable, "AutogradPrivateUse1")
+_library.impl("call", _gradients_batched, "Batched")
+_library.define("key(*, Device device) -> Tensor", tags=torch.Tag.nondeterministic_seeded)
+# A kernel for the device's dispatch key would need a tensor argument.
+_library.impl("key", draw_key_tensor, "CompositeExplicitAutograd")
+torch.library.register_fake(
+    "tenax::key", lambda device: torch.empty(2, dtype=torch.uint32, device=device), lib=_library
+)
+torch.library.register_fake("tenax::call", lambda f, xs: empty_results(function_of_number(f), xs), lib=_library)
+torch.library.register_vmap("tenax::call", _batched, lib=_library)

@@ -31,7 +31,6 @@ from ..trace.core import current_trace
 from ..trace.data_checks import patched_data_checks
 from ..trace.tracing import tracing
 from ..trace.transfer import array_index, from_jax, read, to_jax
-from ..trace.wrapped_numbers import batched_numbers
 from .detach import DetachMode, PureTrace
 from .keys import DrawKey, inherited_key, keys_from
 from .pytrees import register_nodes
@@ -59,7 +58,6 @@ def run_pure(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
             _APPLY.attached(),
             tracing(trace),
             patched_data_checks(),
-            batched_numbers(),
             _without_dynamo(),
             torch.enable_grad(),
         ):

@@ -8,22 +8,21 @@ functions of torch are patched while a function is traced.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.distributions import constraints
 
 from .._torch import NAME
-from .._torch.constraints import Symmetric
 from ..patches import ScopedPatches
 from .async_errors import add_assertion
 from .core import current_trace, is_unknown
 from .refusals import Question, accepting
 from .transfer import read
-from .wrapped_numbers import WrappedNumbers
+from .wrapped_numbers import WrappedNumbers, batching_numbers
 
 _OUT_OF_RANGE = "an argument of a distribution is out of its range"
 _IS_IN_RANGE, _IS_OUT_OF_RANGE = (Question(valid, "ValueError", _OUT_OF_RANGE) for valid in (True, False))
@@ -58,7 +57,7 @@ def _symmetric_and(of: Callable[[Tensor], Tensor]) -> Callable[[Callable[..., An
 
     def replaced(plain: Callable[..., Any]) -> Callable[..., Any]:
         def check(self: Any, value: Tensor) -> Tensor:
-            found = Symmetric.check(self, value)
+            found = type(constraints.symmetric).check(self, value)
             return found & of(value) if value.shape[-1] == value.shape[-2] else found
 
         return check
@@ -150,7 +149,8 @@ def _hinted(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _constraints = "torch.distributions.constraints"
-_ANSWERS = ScopedPatches(
+# Attached for the traces of any thread.
+patched_data_checks = ScopedPatches(
     ("torch._is_all_true", _checked),
     (f"{_constraints}._Symmetric.check", _symmetric),
     (
@@ -169,9 +169,5 @@ _ANSWERS = ScopedPatches(
     ("torch.nn.functional.ctc_loss", _of_lengths),
     ("torch.nn.functional.cross_entropy", _of_weighted_classes),
     ("torch.nn.modules.batchnorm._BatchNorm.forward", _averaging),
-)
-
-
-def patched_data_checks() -> AbstractContextManager[None]:
-    """Install the replacements for the traces of any thread."""
-    return _ANSWERS.attached()
+    ("torch._functorch.vmap.vmap_increment_nesting", batching_numbers),
+).attached

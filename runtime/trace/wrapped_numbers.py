@@ -8,7 +8,7 @@ CPU, and where a batching rule of `torch.func.vmap` converts the tensor to anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -16,7 +16,6 @@ import torch
 from .._torch import NAME
 from .._torch.modes import TorchDispatchMode
 from .._torch.operators import TO_COPY
-from ..patches import ScopedPatches
 from .core import SYMBOLIC_TYPES, current_trace
 
 
@@ -53,7 +52,9 @@ def _known(value: Any) -> Any:
     return value if kind is None else kind(value)
 
 
-def _batching(plain: Callable[..., Any]) -> Callable[..., Any]:
+def batching_numbers(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The beginning of a level of `torch.func.vmap`, which in a trace keeps the values of numbers."""
+
     @contextmanager
     def nesting(*args: Any, **kwargs: Any) -> Iterator[int]:
         with plain(*args, **kwargs) as level:
@@ -64,11 +65,3 @@ def _batching(plain: Callable[..., Any]) -> Callable[..., Any]:
                     yield level
 
     return nesting
-
-
-_VMAP = ScopedPatches(("torch._functorch.vmap.vmap_increment_nesting", _batching))
-
-
-def batched_numbers() -> AbstractContextManager[None]:
-    """Keep the values of numbers in `torch.func.vmap`, in the traces of any thread."""
-    return _VMAP.attached()
