@@ -20,7 +20,7 @@ from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
 from ..trace.data_swaps import set_geometry
 from ..trace.transfer import checked_read, download, overwrite, transfers
-from ..xla.eviction import on_eviction
+from ..xla.memory import on_eviction
 from .registry import kernel_of
 
 _aten = torch.ops.aten

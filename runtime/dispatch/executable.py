@@ -17,7 +17,7 @@ from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
-from ..xla.calls import program
+from ..xla.program import program
 from .encode import EncodedCall
 from .inference import infer
 from .lowering_trace import trace_functions

@@ -19,7 +19,7 @@ from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
 from ..trace.core import SYMBOLIC_TYPES, current_trace
-from ..xla.eviction import on_eviction
+from ..xla.memory import on_eviction
 
 # How a number is passed. JAX narrows 64-bit scalars to 32 bits, which is exact enough with tensors of at most 32 bits:
 # torch rounds the number to their dtype too. Otherwise it is passed as the 32-bit words of its 64-bit value.

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..dtypes import numpy_dtype
-from ..xla.eviction import cached_until_eviction
+from ..xla.memory import cached_until_eviction
 
 MAX_NDIM = 64  # NumPy's limit; the array of a tensor with more axes is flat
 

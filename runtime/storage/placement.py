@@ -13,7 +13,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
 from .._jax import ArrayImpl, put_on_first_device, trace_state_clean
 from .._torch.frames import set_eval_frame
-from ..xla.eviction import cached_until_eviction
+from ..xla.memory import cached_until_eviction
 from .avals import LazyFill
 from .fills import filled
 from .memory_errors import as_torch_error

@@ -18,7 +18,7 @@ from jax import lax
 
 from ..kernels.in_place import update
 from ..words import place
-from ..xla.eviction import cached_until_eviction
+from ..xla.memory import cached_until_eviction
 from .avals import contiguous_strides
 from .spec import Ints, TensorSpec
 

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
-from typing import Any, TypeVar
+from functools import cache, partial
+from typing import Any, Generic, TypeVar
 
 import jax
 
@@ -25,31 +25,47 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(2, cores() or 1), thread_name_prefix="tenax-compile")
 
 
-def background(work: Callable[[], T]) -> Callable[[], T]:
-    """Run `work` on the pool. The returned function waits for the result, or does the work if no thread has begun."""
-    try:
-        future = _pool().submit(lambda: work() if threading.main_thread().is_alive() else None)
-    except RuntimeError:  # the interpreter is shutting down
-        return work
+class BackgroundWork(Generic[T]):
+    """Work for the pool. If the result is needed before a thread has begun, the thread that needs it does the work."""
 
-    def result() -> T:
-        found = None if future.cancel() else future.result()
-        return work() if found is None else found
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._results: list[T] = []  # one element, once it is done
+        self._lock = threading.Lock()
+        self._future: Future[T | None] | None = None
 
-    return result
+    def start(self) -> None:
+        """Submit it to the pool."""
+        with suppress(RuntimeError):  # the interpreter is shutting down
+            self._future = _pool().submit(lambda: self._do() if threading.main_thread().is_alive() else None)
+
+    def _do(self) -> T:
+        with self._lock:
+            if not self._results:
+                self._results.append(self._work())
+                del self._work  # and what it refers to
+            return self._results[0]
+
+    def is_done(self) -> bool:
+        """Whether `result` returns or raises immediately."""
+        return bool(self._results) or (self._future is not None and self._future.done())
+
+    def result(self) -> T:
+        """The result of the work."""
+        if not self._results and self._future is not None and not self._future.cancel():
+            self._future.result()
+        return self._do()
 
 
 class PendingExecutable:
     """The executable of a program, which may still be compiling."""
 
-    def __init__(self, program: EagerProgram, signature: tuple[Any, ...]) -> None:
-        self.program, self.signature = program, signature
-        self.results: Sequence[Any] = ()  # the avals of the results; None where a result is None
-        self.executable: jax.stages.Compiled | None = None
-        self._key: str | None = None
-        self._lowered: LoweredProgram | None = None
-        self._future: Future[None] | None = None
-        self._lock = threading.Lock()
+    def __init__(
+        self, program: EagerProgram, results: Sequence[Any], work: BackgroundWork[jax.stages.Compiled] | None = None
+    ) -> None:
+        self.program = program
+        self.results = results  # the avals of the results; None where a result is None
+        self._work, self._executable = work, program.executable
 
     @classmethod
     def begin(cls, program: EagerProgram, operands: tuple[Any, ...]) -> PendingExecutable | None:
@@ -66,67 +82,50 @@ class PendingExecutable:
         if signature is None:
             return None
         if program.made_for is None:
-            key = program.key_for(signature)
             executable = program.load(signature)
             if executable is not None:
                 program.keep(executable, signature)
             else:
-                coming = cls(program, signature)
-                traced = program.trace(operands)
-                coming.results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
-                coming._key, coming._lowered = key, LoweredProgram(traced)
-                program.calls = coming._lowered.first_code.calls
-                program.made_for, program.coming = signature, coming
-                coming._submit()
+                key, traced = program.key_for(signature), program.trace(operands)
+                results = jax.tree.unflatten(jax.tree.structure(traced.out_info), traced.jaxpr.out_avals)
+                lowered = LoweredProgram(traced)
+                work = BackgroundWork(partial(_compiled, program, lowered, key, signature))
+                program.calls = lowered.first_code.calls
+                program.made_for, program.coming = signature, cls(program, results, work)
+                work.start()
         if program.made_for != signature:
             return None
-        coming = program.coming
-        if coming is None:
-            coming = cls(program, signature)
-            coming.executable = executable = program.executable
-            assert executable is not None
-            coming.results = result_avals(executable)
-        return coming
-
-    def _submit(self) -> None:
-        with suppress(RuntimeError):  # the interpreter is shutting down
-            self._future = _pool().submit(self._work)
-
-    def _work(self) -> None:
-        if threading.main_thread().is_alive():  # otherwise nothing waits for the rest of the queue
-            with self._lock:
-                self._make()
-
-    def _make(self) -> None:
-        if self.executable is not None or self._lowered is None:
-            return
-        program, lowered = self.program, self._lowered
-        try:
-            with waiting_for(program.function.__name__):
-                self.executable = program.compile(lowered, self._key)
-            program.keep(self.executable, self.signature)
-        except BaseException:
-            program.made_for = None  # the next call tries again
-            raise
-        finally:
-            self._lowered = None
-            program.coming = None
+        coming: PendingExecutable | None = program.coming
+        if coming is not None:
+            return coming
+        assert program.executable is not None
+        return cls(program, result_avals(program.executable))
 
     def is_ready(self) -> bool:
         """Whether `wait` returns immediately."""
-        return self.executable is not None or (self._future is not None and self._future.done())
+        return self._work is None or self._work.is_done()
 
     def wait(self) -> jax.stages.Compiled:
-        """The executable. If no thread has started to compile it, this thread does."""
-        future = self._future
-        if self.executable is None and future is not None and not future.cancel():
-            future.result()
-        if self.executable is None:
-            with self._lock:
-                self._make()
-        assert self.executable is not None
-        return self.executable
+        """The executable."""
+        executable = self._executable if self._work is None else self._work.result()
+        assert executable is not None
+        return executable
 
     def __call__(self, operands: tuple[Any, ...]) -> Sequence[jax.Array | None]:
         """Run the executable, waiting for it if necessary."""
         return observed(lambda *given: call_compiled(self.wait(), given), self.program)(*operands)
+
+
+def _compiled(
+    program: EagerProgram, lowered: LoweredProgram, key: str | None, signature: tuple[Any, ...]
+) -> jax.stages.Compiled:
+    try:
+        with waiting_for(program.function.__name__):
+            executable = program.compile(lowered, key)
+        program.keep(executable, signature)
+        return executable
+    except BaseException:
+        program.made_for = None  # the next call tries again
+        raise
+    finally:
+        program.coming = None

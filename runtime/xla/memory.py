@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from collections.abc import Callable
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from ..float32_products import float32_products
-from .eviction import on_eviction
 from .settings import bytes_of
 from .totals import totals
 
@@ -27,6 +28,22 @@ _MAPS = 8  # an executable's code takes four memory mappings; this leaves half o
 _UNCOMPILED_BYTES = 18 << 10  # of an executable that is not compiled, measured by benchmarks/soak.py
 _REMEMBERED = 1 << 14  # evicted executables whose keys are remembered
 _THRASHING = 256  # rebuilds of evicted executables after which the user is warned
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+on_eviction: list[Callable[[], Any]] = []  # functions that clear tables of facts about shapes
+
+
+def cached_until_eviction(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """As `functools.lru_cache` with this many entries, which eviction clears."""
+
+    def cached(function: Callable[P, T]) -> Callable[P, T]:
+        wrapper = lru_cache(size)(function)
+        on_eviction.append(wrapper.cache_clear)
+        return wrapper  # type: ignore[return-value]
+
+    return cached
 
 
 class CodeMemory:

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 
 from .._jax import ask_again, trace_state_clean
-from .ahead import background
+from .ahead import BackgroundWork
 from .lowering import LoweredProgram
 from .options import has_one_tier
 from .program import EagerProgram, observed
@@ -54,7 +54,9 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
         with timed(f"good code of {name}"):
             return program.compile(lowered, key, good=True)
 
-    return background(compiled)
+    work = BackgroundWork(compiled)
+    work.start()
+    return work.result
 
 
 def finish(program: EagerProgram, call: Any) -> None:

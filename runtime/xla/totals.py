@@ -45,11 +45,20 @@ _counting = threading.RLock()  # reentrant, because a finalizer may run while it
 def hold(owner: Any, compiled: jax.stages.Compiled, pinned: bool = False) -> Callable[[], Any]:
     """Count an executable for as long as its owner lives, or until the returned function is called."""
     nbytes = _BASE_BYTES + max(0, compiled.runtime_executable().size_of_generated_code_in_bytes())  # type: ignore[union-attr]
-    count = _count_pinned if pinned else _count_held
-    count(1, nbytes)
-    finalizer = weakref.finalize(owner, count, -1, -nbytes)
+    _count(pinned, 1, nbytes)
+    finalizer = weakref.finalize(owner, _count, pinned, -1, -nbytes)
     finalizer.atexit = False
     return finalizer
+
+
+def _count(pinned: bool, programs: int, nbytes: int) -> None:
+    with _counting:
+        if pinned:
+            totals.pinned += programs
+            totals.pinned_bytes += nbytes
+        else:
+            totals.held += programs
+            totals.held_bytes += nbytes
 
 
 def count_compiled(seconds: float) -> None:
@@ -57,15 +66,3 @@ def count_compiled(seconds: float) -> None:
     with _counting:
         totals.compiled += 1
         totals.compile_seconds += seconds
-
-
-def _count_held(programs: int, nbytes: int) -> None:
-    with _counting:
-        totals.held += programs
-        totals.held_bytes += nbytes
-
-
-def _count_pinned(programs: int, nbytes: int) -> None:
-    with _counting:
-        totals.pinned += programs
-        totals.pinned_bytes += nbytes

@@ -15,7 +15,7 @@ import tenax
 from tenax.dispatch import compile_ahead
 from tenax.storage.recording import recording
 from tenax.xla import options
-from tenax.xla.ahead import PendingExecutable
+from tenax.xla.ahead import BackgroundWork, PendingExecutable
 from tenax.xla.memory import code_memory
 from tenax.xla.program import EagerProgram
 from tests.helpers.agreement import close
@@ -41,7 +41,7 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread compiles before a value is needed, so that what is pending stays pending."""
-    monkeypatch.setattr(PendingExecutable, "_submit", lambda self: None)
+    monkeypatch.setattr(BackgroundWork, "start", lambda self: None)
 
 
 def is_pending(tensor: Tensor) -> bool:
