@@ -124,10 +124,10 @@ def _lowerings() -> str:
 
 
 def _allocator() -> str:
-    from .device import allocator
+    from ._torch.device import use_meta_allocator
 
     missing = "this build of torch does not export libc10's; C++ code that asks for one may end the process"
-    return "torch's Meta allocator" if allocator.installed else missing
+    return "torch's Meta allocator" if use_meta_allocator() else missing
 
 
 def _private_names() -> str:

@@ -16,9 +16,9 @@ from typing import Any
 
 from . import patches
 from ._torch import NAME, late_modules
-from ._torch.device import PRIVATE_USE_1
+from ._torch.device import PRIVATE_USE_1, use_meta_allocator
 from .aten import registration
-from .device import backend, entry, process_groups
+from .device import backend, entry
 from .device.after_import import after_import
 from .releases import check_release
 
@@ -33,10 +33,11 @@ _LIBRARIES = {
     "lightning_fabric.connector": "lightning",
     "pytorch_lightning.trainer.connectors.accelerator_connector": "lightning",
 }
-# What follows the import of modules that torch imports lazily: a function is called, or a module replaces functions.
+# What follows the import of modules that torch may import lazily: a function is called, or a module replaces functions.
 _CALLED = {
     late_modules.TRACE_RULES: ("_torch.frames", "skip_frames"),
     late_modules.OPTIMIZERS: ("_torch.frames", "keep_traced_counters"),
+    "torch.distributed.distributed_c10d": ("device.process_groups", "register"),
     "torch.nn.attention.flex_attention": ("aten.flex_attention", "install"),
 }
 _DELEGATED = {
@@ -62,7 +63,6 @@ def install() -> None:
         _call("compat.torch_tpu", "install")
     registration.register_first()
     entry.install()
-    process_groups.install()
     patches.check_from_here()
     after_import("jax", _install_jax_protocols)
     for module, (part, name) in _CALLED.items():
@@ -82,11 +82,12 @@ def _call(part: str, name: str, *arguments: Any) -> Any:
 def _install_rest() -> None:
     """Replace what only tensors of the device need."""
     from ._torch import meta_kernels
-    from .device import allocator, signals, storage_methods, tensor
+    from .device import signals, storage_methods, tensor
     from .trace import autograd_engine, device_guard
 
     backend.set_guard_method(device_guard.method(PRIVATE_USE_1))
-    for part in (allocator, autograd_engine, storage_methods, tensor, signals):
+    use_meta_allocator()
+    for part in (autograd_engine, storage_methods, tensor, signals):
         part.install()
     for cls in ("ScriptModule", "RecursiveScriptModule"):
         patches.delegate(f"torch.jit.{cls}", "save save_to_buffer", f"{__package__}.device.module_moves")
@@ -99,10 +100,10 @@ def _install_rest() -> None:
 
 @functools.cache
 def _install_jax_protocols() -> None:
-    from .device import array_protocol, fork, jax_operand
+    from .device import fork, jax_protocols
 
-    for part in (jax_operand, array_protocol, fork):
-        part.install()
+    jax_protocols.install()
+    fork.install()
 
 
 def _install_optimizer_steps() -> None:

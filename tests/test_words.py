@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from tenax import words
-from tenax.dispatch import jax_config
+from tenax.dispatch import process_settings
 from tenax.kernels.fft import fft_norm
 from tests.helpers.agreement import close
 from tests.helpers.tolerances import COMPOSED
 
-jax_config.configure()  # JAX honours 64-bit dtypes
+process_settings.configure()  # JAX honours 64-bit dtypes
 
 DTYPES = {
     torch.bool: np.dtype(bool),

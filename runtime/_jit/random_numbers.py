@@ -21,7 +21,7 @@ from .._torch import NAME
 from .._torch.device import CPU_GENERATOR
 from ..errors import TraceError
 from ..storage import random
-from ..trace.random_stream import TracedStream
+from ..trace.tracing import TracedStream
 from .lines import line_naming
 from .state_graph import StateGraph
 

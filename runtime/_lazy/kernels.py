@@ -18,9 +18,8 @@ from ..dispatch.executable import Executable
 from ..dispatch.fast_path import BITS, KEY_LINES, SPECIAL, KernelText, made_of, schema_shape
 from ..dispatch.list_path import ListCall, UnusualArgumentError
 from ..dispatch.operands import NUMBER_TYPES
-from ..dispatch.pending import PendingCell
 from ..storage.avals import LazyFill
-from ..storage.cell import Cell
+from ..storage.cell import Cell, PendingCell
 from ..storage.placement import materialise
 from ..storage.recording import recording
 from .words import words_of_number

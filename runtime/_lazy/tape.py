@@ -19,11 +19,10 @@ from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.encode import EncodedCall
 from ..dispatch.executable import Executable
 from ..dispatch.operands import NUMBER_TYPES
-from ..dispatch.pending import PendingArray, PendingCell
 from ..dispatch.reference_counts import held_by_list_only
 from ..float32_products import float32_products
 from ..storage.avals import Aval, LazyFill, aval_of
-from ..storage.cell import Cell
+from ..storage.cell import Cell, PendingArray, PendingCell
 from ..storage.mutation import mutation_epoch
 from ..storage.placement import no_jax_trace, sharding_of_array
 from ..storage.recording import recording

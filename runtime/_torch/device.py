@@ -42,7 +42,12 @@ def make_transparent(cls: type) -> None:
 
 
 def use_meta_allocator() -> bool:
-    """Give the device torch's Meta allocator; False if this build of torch does not export the functions."""
+    """Give the device torch's Meta allocator; False if this build of torch does not export the functions.
+
+    torch's Python backend provides no allocator, and `c10::GetAllocator` aborts for a device without one. The Meta
+    allocator's memory has a size but no data, and the next use of it raises a Python error. In a build that does not
+    export the functions, the replaced methods in `device/storage_methods.py` are the only protection.
+    """
     try:
         library = _libc10()
         get, put = getattr(library, _GET_ALLOCATOR), getattr(library, _SET_ALLOCATOR)

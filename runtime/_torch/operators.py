@@ -1,4 +1,4 @@
-"""Operator objects: their classes, those that libraries define in Python, and the overloads that the runtime uses."""
+"""Operators: their classes, those that libraries define in Python, overloads that the runtime uses, their results."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import torch
 from ..releases import private_names
 
 with private_names("torch", torch.__version__):
+    from torch._decomp import decomposition_table as decomposition_table
     from torch._library.custom_ops import OPDEFS as OPDEFS  # created by `torch.library.custom_op`, by name
     from torch._library.custom_ops import CustomOpDef as CustomOpDef
     from torch._ops import HigherOrderOperator as HigherOrderOperator
     from torch._ops import OpOverload as OpOverload
     from torch._ops import OpOverloadPacket as OpOverloadPacket
+    from torch._prims_common import suggest_memory_format as suggest_memory_format
+    from torch._prims_common import wrappers as _wrappers
     from torch.optim import adam as _adam
 
+    maybe_resize_out = _wrappers._maybe_resize_out
+    safe_copy_out = _wrappers._safe_copy_out
+    # (info, name, is_matrix): raises the error of a factorization whose `info` is not 0
+    check_factorization = torch._linalg_check_errors
     fused_adam: Callable[..., None] = _adam._fused_adam  # the step of Adam by torch's fused operator
 
 # Overloads that the runtime calls, or looks for in graphs.

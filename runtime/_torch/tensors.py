@@ -20,6 +20,11 @@ PLAIN_CLASSES = frozenset({torch.Tensor, torch.nn.Parameter})  # a subclass may 
 TENSOR_CLASS = "torch._tensor.Tensor"  # its name in type checkers
 
 with private_names("torch", torch.__version__):
+    # The tensors that torch traces with, which have a size, a dtype and a device but no memory.
+    from torch._subclasses.fake_tensor import FakeTensor as FakeTensor
+    from torch._subclasses.fake_tensor import is_fake as is_fake
+    from torch._subclasses.functional_tensor import FunctionalTensor as FunctionalTensor
+
     # (size, dtype): a contiguous tensor of `jax:0` on a storage without memory
     create_empty_tensor = torch._C._acc.create_empty_tensor
     conj_view = torch._conj

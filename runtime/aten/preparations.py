@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .._torch.results import check_factorization
+from .._torch.operators import check_factorization
 from ..dispatch.dispatcher import Handled
 from ..dispatch.dtype_support import dtypes_named
 from ..dispatch.signature import Signature

@@ -25,7 +25,7 @@ from ..storage.placement import device_of, no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
-from ..xla.program import program
+from ..xla.calls import program
 
 Values = list[Any]
 _SHORT = 1 << 16  # bytes

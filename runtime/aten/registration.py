@@ -90,7 +90,7 @@ def _first(key: str, name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def _parts_when_called(name: str) -> Callable[..., Any]:
-    return lambda *args: import_module("tenax.dispatch.gradients_in_parts").decomposition(name)(*args)
+    return lambda *args: import_module("tenax.dispatch.formula_composite").decomposition(name)(*args)
 
 
 def _composite(name: str) -> Callable[..., Any]:
@@ -183,14 +183,14 @@ def register_all() -> None:
         from tenax.generated.table import ROWS, UNSUPPORTED
 
         from .._torch.dispatcher import has_kernel_on, operator_names
-        from ..dispatch import formula_composite, jax_config
+        from ..dispatch import formula_composite, process_settings
         from ..trace import data_swaps
         from . import autocast
         from .kernels import KERNELS
         from .registry import kernel_of, when_called
 
         numpy.random.set_state(drawn)
-        jax_config.configure()
+        process_settings.configure()
         for key in _FIRST:  # those of other layouts have a fallback too, whose error says what to do
             library("_").fallback(partial(_fallback, key), key)
         library("_").fallback(torch.library.fallthrough_kernel, f"Autocast{_KEY}")

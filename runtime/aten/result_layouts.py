@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .._torch.dispatcher import CPU, kernel_on
-from .._torch.results import suggest_memory_format
+from .._torch.operators import suggest_memory_format
 from ..dispatch.shape_inference import _DEVICE, meta_tensor
 
 

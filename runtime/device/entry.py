@@ -130,7 +130,7 @@ def _conversion() -> Callable[[torch.Tensor], Any]:
 def _jax_array(self: torch.Tensor) -> Any:
     if self.device.type != NAME:
         raise TypeError(f"tensor on {self.device} is not a JAX array; expected device {NAME}: tensor.to({NAME!r})")
-    from .jax_operand import without_gradient
+    from .jax_protocols import without_gradient
 
     return _jax(without_gradient(self))
 

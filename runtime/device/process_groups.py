@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from ..storage.ordinals import NAME
-from .after_import import after_import
 
 dist: Any = torch.distributed
 
@@ -24,13 +23,8 @@ def _later(name: str) -> Callable[..., Any]:
     return call
 
 
-def _register() -> None:
+def register() -> None:
+    """Register the backend, once torch.distributed is loaded; some builds of torch lack it."""
     for name in ("tenax", *(("tpu", "tpu_dist") if NAME == "tpu" else ())):  # the names of TorchTPU
         dist.Backend.register_backend(name, _later("create_group"), extended_api=True, devices=[NAME])
     dist.register_rendezvous_handler("jax", _later("rendezvous"))
-
-
-def install() -> None:
-    """Register the backend once torch.distributed is loaded, unless this build of torch lacks it."""
-    if dist.is_available():
-        after_import("torch.distributed.distributed_c10d", _register)

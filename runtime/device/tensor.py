@@ -15,7 +15,7 @@ import torch
 from torch.multiprocessing.reductions import reduce_tensor
 
 from .. import patches
-from .._torch.fake import FakeTensor
+from .._torch.tensors import FakeTensor
 from ..errors import TraceError
 from ..storage.ordinals import NAME
 

@@ -23,7 +23,7 @@ import jax
 import numpy as np
 
 from ..storage.avals import Aval, aval_of
-from ..storage.cell import Cell
+from ..storage.cell import Cell, PendingArray, PendingCell
 from ..storage.memory_errors import as_torch_error
 from ..storage.placement import no_jax_trace, put
 from ..storage.recording import recording
@@ -33,7 +33,6 @@ from .donation import is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall
 from .executable import Executable
 from .operands import device_scalar
-from .pending import PendingArray, PendingCell
 from .shape_inference import LOWERING_ERRORS
 
 _LONGEST = 512  # operations on a tape

@@ -82,7 +82,7 @@ def _run(signature: Signature, values: Sequence[Any], read: Callable[[torch.Tens
     if signature.returns[0] in ("bool", "int"):  # such as `equal`
         if not is_unknown(result):
             return result.item()
-        from ..trace.refusals import answer_unknown  # needed only in traces
+        from ..trace.data_checks import answer_unknown  # needed only in traces
 
         return answer_unknown(result, signature.name)
     results = list(result) if isinstance(result, tuple) else [result]

@@ -13,16 +13,18 @@ import numpy as np
 import torch
 
 from ..errors import mixed_devices
-from ..storage.avals import LazyFill
+from ..float32_products import float32_products
+from ..storage.avals import Aval, LazyFill
 from ..storage.cell import Cell
 from ..storage.ordinals import NAME, current_index, device_index
 from ..storage.random import next_key
 from ..storage.recording import recording
-from ..storage.spec import Operand, operand_of
+from ..storage.spec import Operand, TensorSpec, operand_of
 from ..trace.core import SYMBOLIC_TYPES, current_trace, require_known
 from .operands import (
     NUMBER_TYPES,
     StaticValue,
+    WideNumber,
     encode_number,
     is_in_key,
     lazy_scalar,
@@ -33,6 +35,8 @@ from .operands import (
 from .signature import Argument, Signature, hashable
 
 NO_KEY = np.zeros(2, np.uint32)
+# What is printed in the text of a key.
+_PRINTED = (type(None), bool, int, float, complex, str, torch.dtype, torch.layout, torch.memory_format, torch.device)
 
 
 class EncodedCall:
@@ -222,3 +226,36 @@ def _tensors(
         call.reads += cells
     call.operands += arrays
     return parts
+
+
+def stored_key(signature: Signature, call: EncodedCall) -> str | None:
+    """The key of a call as text, under which its executable is stored for later processes; None if it cannot be.
+
+    Only operators whose lowering is in a module of tenax have one. A lowering that a program registered may change
+    between processes, and so may a function of `tenax::call` that tenax did not derive from such an operator.
+    """
+    name, parts = signature.lasting(call.key[0])
+    if call.index or signature.host_values or name is None:
+        return None
+    try:
+        return f"{name} {text((parts, call.key[1:], len(call.starts), float32_products.precision))}"
+    except LookupError:
+        return None
+
+
+def text(part: Any) -> str:
+    """A part of a key as text that is stable across processes; LookupError if there is none."""
+    kind = part.__class__
+    if kind in _PRINTED:
+        return f"{kind.__name__}:{part!r}"
+    if kind is Operand:
+        return f"operand({text((part.base, part.spec, part.dynamic, part.overwritten))})"
+    if kind is Aval and part.sharding is None:
+        return f"{part.dtype}{list(part.shape)}"
+    if kind in (tuple, list, torch.Size, StaticValue, WideNumber, TensorSpec):
+        return f"{kind.__name__}({', '.join(map(text, part))})"
+    if kind is type:
+        return part.__name__
+    if isinstance(part, np.dtype):
+        return str(part)
+    raise LookupError(kind)

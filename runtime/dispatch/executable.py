@@ -17,15 +17,14 @@ from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
-from ..xla.program import program
-from .encode import EncodedCall
+from ..xla.calls import program
+from .encode import EncodedCall, stored_key
 from .inference import infer
 from .lowering_trace import trace_functions
 from .operands import starts_are_fixed
 from .overlap import writes_expanded
 from .product_rewrite import rewritten_products
 from .signature import Signature
-from .stored_key import stored_key
 
 
 class Executable:

@@ -12,7 +12,6 @@ AD.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import COMPOSITE_IMPLICIT, DispatchKey, DispatchKeySet, kernel_on
 from .._torch.functorch import are_transforms_active
 from .._torch.modes import dispatch_mode_count
+from .._torch.operators import decomposition_table
 from .._torch.tensors import PLAIN_CLASSES
 
 overridden: set[str] = set()  # operators with an override
@@ -66,7 +66,7 @@ def linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch
     """The kernel of `linear_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad_output, weight, self) and not torch.is_grad_enabled():
         return _aten.linear_backward.default.redispatch(_BELOW, self, grad_output, weight, mask)
-    return import_module("tenax.dispatch.gradients_in_parts").linear_backward(self, grad_output, weight, mask)
+    return _linear_backward(self, grad_output, weight, mask)
 
 
 def matmul(self: torch.Tensor, other: torch.Tensor) -> Any:
@@ -87,7 +87,31 @@ def matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor,
     """The kernel of `matmul_backward` above autograd: decomposed in grad mode, so that it is differentiable itself."""
     if _stays_whole(grad, other, self) and not torch.is_grad_enabled():
         return _aten.matmul_backward.default.redispatch(_BELOW, grad, self, other, mask)
-    return import_module("tenax.dispatch.gradients_in_parts").matmul_backward(grad, self, other, mask)
+    return _matmul_backward(grad, self, other, mask)
+
+
+def _linear_backward(self: torch.Tensor, grad_output: torch.Tensor, weight: torch.Tensor, mask: list[bool]) -> Any:
+    """The gradients of input, weight and bias of a linear layer with inputs of at least two axes, or None."""
+    rows = grad_output.flatten(0, -2)
+    return (
+        grad_output.matmul(weight) if mask[0] else None,
+        rows.t().matmul(self.flatten(0, -2)) if mask[1] else None,
+        rows.sum(0) if mask[2] else None,
+    )
+
+
+def _matmul_backward(grad: torch.Tensor, self: torch.Tensor, other: torch.Tensor, mask: list[bool]) -> Any:
+    """The gradients of both factors, or None; `other` is a matrix, or has the batch axes of `self`."""
+    left, right = (self, grad) if other.dim() > 2 else (self.flatten(0, -2), grad.flatten(0, -2))
+    return (grad.matmul(other.mT) if mask[0] else None, left.mT.matmul(right) if mask[1] else None)
+
+
+_IN_PARTS = {f.__name__.removeprefix("_"): f for f in (_linear_backward, _matmul_backward)}
+
+
+def decomposition(name: str) -> Callable[..., Any]:
+    """A fused backward operator in parts, for double backward and for `torch.vmap` over a backward pass."""
+    return _IN_PARTS.get(name) or decomposition_table[getattr(_aten, name).default]
 
 
 KERNELS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (linear, linear_backward, matmul, matmul_backward)}

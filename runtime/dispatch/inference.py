@@ -58,7 +58,7 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
         elif signature.outs:
             resize = describe_results(result if isinstance(result, (tuple, list)) else [result])
             if not signature.host_values and _any_resized(signature, values, resize):
-                from .resized_results import infer_resized
+                from .out_arguments import infer_resized
 
                 resize = infer_resized(signature, values, resize)
     if not known and (signature.fresh or signature.outs):

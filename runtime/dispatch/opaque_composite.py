@@ -16,9 +16,8 @@ import torch
 
 from .._torch.autograd import in_forward_mode
 from .._torch.dispatcher import BelowAutograd
-from .._torch.fake import is_fake
 from .._torch.functorch import are_transforms_active, unwrapped
-from .._torch.tensors import PLAIN_CLASSES, is_wrapper
+from .._torch.tensors import PLAIN_CLASSES, is_fake, is_wrapper
 from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
 from ..storage.avals import meshes
@@ -28,12 +27,11 @@ from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of, new_tensor, wrap
 from ..words import over_devices
 from .dtype_support import check_dtypes
-from .encode import NO_KEY, draw_key_for
+from .encode import NO_KEY, draw_key_for, text
 from .jax_call import Arrays, call, function_number, shape_of
 from .operands import StaticValue, is_in_key
 from .shape_inference import describe_results, infer_results
 from .signature import Signature
-from .stored_key import text
 
 Axes = tuple[int, ...]
 

@@ -9,11 +9,11 @@ import torch
 
 from .._torch import pytree
 from ..storage.avals import LazyFill
+from ..storage.cell import PendingArray
 from ..storage.placement import no_jax_trace
 from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of
 from .encode import EncodedCall
-from .pending import PendingArray
 from .signature import Signature
 
 

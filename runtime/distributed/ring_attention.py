@@ -16,7 +16,7 @@ import torch
 
 from .._torch import NAME
 from .._torch.distributed import permute_tensor, sequence_is_balanced
-from .._torch.fake import FakeTensor, FunctionalTensor
+from .._torch.tensors import FakeTensor, FunctionalTensor
 from ..trace.core import current_trace
 
 Tensor = torch.Tensor

@@ -19,8 +19,8 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind, TensorArgument
 
 from .._torch import pytree
-from .._torch.exported import decomposition_table, int_oo, reorder_kwargs
-from .._torch.operators import OpOverload
+from .._torch.exported import int_oo, reorder_kwargs
+from .._torch.operators import OpOverload, decomposition_table
 from ..aten.registration import register_all
 from ..compile.captured_writes import lists_that_share, misread_write
 from ..compile.nodes import is_random, line_of

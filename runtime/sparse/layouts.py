@@ -14,8 +14,7 @@ from typing import Any
 import torch
 
 from .._torch.dispatcher import has_kernel_on, has_kernels, kernel_on, key_of_name
-from .._torch.operators import overload_named
-from .._torch.results import maybe_resize_out, safe_copy_out
+from .._torch.operators import maybe_resize_out, overload_named, safe_copy_out
 from ..errors import mixed_devices
 from . import compressed, coo
 from .result_meta import infer_result

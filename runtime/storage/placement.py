@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -11,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 
-from .._jax import ArrayImpl, put_on_first_device, trace_state_clean
+from .._jax import ArrayImpl, direct_call, put_on_first_device, trace_state_clean
 from .._torch.frames import set_eval_frame
 from ..xla.memory import cached_until_eviction
+from ..xla.stored import compile_or_load
 from .avals import LazyFill
-from .fills import filled
 from .memory_errors import as_torch_error
 from .ordinals import jax_devices
 
@@ -103,11 +104,44 @@ def materialise(fill: LazyFill, index: int, shared: bool = True) -> jax.Array:
         return _constant(fill, repr(fill.value), index) if shared else fill_from_host(fill, index)
     device = device_of(index)
     if aval.nbytes <= _QUICKLY_FILLED and aval.sharding is None and (device or jax_devices()[0]).platform == "cpu":
-        return filled(aval.shape, aval.dtype, fill.value, device, partial(fill_from_host, fill, index))
+        return _filled(aval.shape, aval.dtype, fill.value, device, partial(fill_from_host, fill, index))
     try:
         return jnp.full(aval.shape, fill.value, aval.dtype, device=aval.sharding or device)
     except jax.errors.JaxRuntimeError as error:
         raise as_torch_error(error)  # noqa: B904 (it states its cause)
+
+
+_OFTEN = 16  # arrays of one shape, dtype and value; for fewer, a program would take longer than uploads
+_MOST = 1 << 10  # entries; a full table is cleared
+
+_made: dict[Any, Any] = {}  # the number of arrays uploaded so far, or the program that creates another
+
+
+def _filled(
+    shape: tuple[int, ...], dtype: np.dtype, value: Any, device: jax.Device | None, upload: Callable[[], jax.Array]
+) -> jax.Array:
+    """An array filled with one value. The first ones of a kind are uploaded, as are all for an explicit device."""
+    if device is not None:
+        return upload()
+    key = shape, dtype, repr(value)  # 0.0 and -0.0 are equal
+    found = _made.get(key, 0)
+    if found.__class__ is not int:
+        return found()
+    if found < _OFTEN:
+        if len(_made) >= _MOST:
+            _made.clear()
+        _made[key] = found + 1
+        return upload()
+    watching = set_eval_frame(None)  # torch must not compile JAX's functions
+    try:
+        with jax.enable_x64(True):
+            lowered = jax.jit(lambda: jax.lax.full(shape, value, dtype)).lower()
+            compiled = compile_or_load("a fill", lowered)
+            execute, handlers = direct_call(compiled)
+    finally:
+        set_eval_frame(watching)
+    program = _made[key] = lambda: execute([]).consume_with_handlers(handlers)[0]
+    return program()
 
 
 def fill_from_host(fill: LazyFill, index: int) -> jax.Array:

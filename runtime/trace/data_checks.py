@@ -1,4 +1,4 @@
-"""Replacements for Python code of torch that branches on tensor values, which are unknown in a trace.
+"""Replacements for code of torch that branches on tensor values, which are unknown in a trace.
 
 Each replacement has the same results as the original. An argument check becomes an assertion of the program, or is
 skipped in a pure function; of two equivalent code paths, the one that reads no value is taken. The cost is that
@@ -7,10 +7,12 @@ functions of torch are patched while a function is traced.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 import torch
 from torch import Tensor
@@ -19,10 +21,61 @@ from torch.distributions import constraints
 from .._torch import NAME
 from ..patches import ScopedPatches
 from .async_errors import add_assertion
-from .core import current_trace, is_unknown
-from .refusals import Question, accepting
+from .core import current_trace, is_unknown, require_known
 from .transfer import read
 from .wrapped_numbers import WrappedNumbers, batching_numbers
+
+
+class Question(NamedTuple):
+    """What a function asks about its arguments."""
+
+    valid: bool  # the answer for valid arguments
+    kind: str = ""  # of the error for other answers
+    message: str = ""  # empty if the function does not raise
+
+
+_asked: ContextVar[Iterator[Question]] = ContextVar("asked")  # by the running function from now on
+
+
+def accepting(*questions: Question) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Wrap a function that asks these questions in this order: those about unknown values get the valid answer."""
+
+    def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before = _asked.set(iter(questions))
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _asked.reset(before)
+
+        return call
+
+    return wrapped
+
+
+_OF_WINDOW = Question(False, "RuntimeError", "istft: window overlap add min: 1")
+_OF_VARIANCES = Question(False, "ValueError", "var has negative entry/entries")
+_QUESTIONS: dict[Callable[..., Any], Question] = {
+    torch.istft: _OF_WINDOW,
+    torch.Tensor.istft: _OF_WINDOW,
+    torch.nn.functional.gaussian_nll_loss: _OF_VARIANCES,
+}
+REFUSING = {function: accepting(question)(function) for function, question in _QUESTIONS.items()}
+
+
+def answer_unknown(result: Any, name: str) -> Any:
+    """The unknown result of an operation `name` that returns a Python number, or of a condition.
+
+    Raises:
+        TraceError: none of the functions above asks for it.
+    """
+    question = next(_asked.get(iter(())), None)
+    if question is None:
+        return require_known(result, name)
+    if question.message:
+        add_assertion(result if question.valid else jnp.logical_not(result), question.kind, question.message)
+    return question.valid
+
 
 _OUT_OF_RANGE = "an argument of a distribution is out of its range"
 _IS_IN_RANGE, _IS_OUT_OF_RANGE = (Question(valid, "ValueError", _OUT_OF_RANGE) for valid in (True, False))

@@ -21,10 +21,9 @@ from .._torch.functorch import unwrapped
 from ..errors import TraceError
 from ..storage.tensors import NAME, cell_of, wrap
 from .core import is_unknown, user_line
-from .listed_masks import axes_of, with_listed_masks
-from .masked_indexing import get_masked, set_masked
+from .data_checks import REFUSING
+from .masked_indexing import axes_of, get_masked, set_masked, with_listed_masks
 from .masked_writes import MASKS
-from .refusals import REFUSING
 from .symbols import is_of_host, item, symbolic_array
 from .wrapped_numbers import WrappedNumbers, computes_on_host
 

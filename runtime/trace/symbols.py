@@ -23,8 +23,8 @@ from ..errors import TraceError
 from ..platforms import platform
 from ..storage.placement import no_jax_trace
 from .core import SYMBOLIC_TYPES, is_unknown, require_known, user_line
+from .data_checks import answer_unknown
 from .host_numbers import HostNumber, HostNumbers
-from .refusals import answer_unknown
 
 _DTYPE = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 _NARROW = tuple(map(np.dtype, (jnp.float32, jnp.bfloat16, jnp.float16)))

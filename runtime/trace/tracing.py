@@ -7,6 +7,7 @@ other threads also go through the property while it is installed.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -21,16 +22,33 @@ from ..errors import TraceError
 from ..storage.avals import LazyFill
 from ..storage.cell import Cell
 from ..storage.placement import fill_from_host
-from ..storage.random import drawing
+from ..storage.random import RELATIVE, RandomStream, drawing
 from ..storage.recording import recording, run_recorded
 from ..storage.spec import TensorSpec
 from .async_errors import Assertion
 from .core import alias_array, current_trace, trace_stack, user_line
-from .random_stream import TracedStream
 
 _lock = threading.Lock()
+_numbers = itertools.count()
 _running = 0
 _WATCHED = ("content", "array")
+
+
+class TracedStream(RandomStream):
+    """The random stream of a trace, which tells a program that seeds from one that continues its caller's stream.
+
+    Until the program seeds: the trace's number, and 2**63 plus the number of draws.
+    """
+
+    def __init__(self) -> None:
+        self.number = self.seed = next(_numbers)
+        self.offset = RELATIVE
+        self.generators: dict[int, torch.Generator] = {}  # that the trace created, by the address of their C++ object
+
+    @property
+    def draws(self) -> int | None:
+        """The number of draws since the trace began; None if the program has seeded."""
+        return self.offset - RELATIVE if self.offset >= RELATIVE else None
 
 
 class Trace:

@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 
-from .._jax import ArrayImpl, jit_of_compiled, trace_settings, trace_state_clean
+from .._jax import ArrayImpl, trace_settings, trace_state_clean
 from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import GOOD, has_one_tier, has_tiers
+from .options import GOOD, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -150,34 +150,3 @@ def _first_device() -> set[jax.Device]:
 
 def _signature(array: Any) -> tuple[Any, ...]:
     return array.shape, array.dtype, getattr(array, "weak_type", False)
-
-
-def program(function: Callable[..., Any], key: str | None, donated: Sequence[int] = ()) -> Callable[..., Any]:
-    """A function of arrays on the first device, with the call interface of `jax.jit`.
-
-    Its first call compiles it, or loads its stored executable.
-
-    Args:
-        function: returns a tuple of arrays and None.
-        key: the text under which it is stored; None if it is not stored.
-        donated: positions of the donated arrays.
-    """
-    source = EagerProgram(function, key, tuple(donated))
-    call = jit_of_compiled(function, source)
-    return observed(counting(call) if has_tiers() else call, source)
-
-
-def counting(call: Any) -> Callable[..., Any]:
-    """Count the calls of a program until good code takes over."""
-    source: EagerProgram = call.program
-
-    @wraps(call)
-    def counted(*operands: Any) -> Any:
-        if source.calls and source.is_due():
-            from .takeover import advance
-
-            advance(source, call, operands)
-        return call(*operands)
-
-    counted.__wrapped__ = source.function
-    return counted

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 import tenax
-from tenax.dispatch import jax_config
+from tenax.dispatch import process_settings
 from tenax.errors import TraceError
 from tenax.generated import lowering
 from tenax.generated.table import ROWS
 
-jax_config.configure()  # JAX honours 64-bit dtypes
+process_settings.configure()  # JAX honours 64-bit dtypes
 
 # Operators whose result's shape depends on data: arguments after the array, and what the error offers instead.
 DYNAMIC: dict[str, tuple[tuple[Any, ...], str]] = {

@@ -26,7 +26,6 @@ LAYERS = (
         "errors",
         "tracebacks",
         "dtypes",
-        "host_memory",
         "float32_products",
         "platforms",
         "words",

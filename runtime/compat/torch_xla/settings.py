@@ -10,7 +10,7 @@ import jax
 import torch
 
 from ..._jax import backends_are_initialized
-from ...dispatch.jax_config import compilation_cache
+from ...dispatch.process_settings import compilation_cache
 from .process import JAX_PLATFORMS
 
 

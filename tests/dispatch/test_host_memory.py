@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tenax import host_memory
+from tenax.dispatch import process_settings
 
 pytestmark = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="mallopt is a function of glibc")
 
@@ -42,15 +42,15 @@ def test_an_operation_does_not_take_its_memory_from_the_kernel_at_each_call() ->
     ("name", "value"), [("MALLOC_TRIM_THRESHOLD_", "131072"), ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=131072")]
 )
 def test_settings_of_the_environment_take_precedence(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    monkeypatch.setattr(host_memory.ctypes, "CDLL", lambda _: pytest.fail("the allocator was changed"))
+    monkeypatch.setattr(process_settings.ctypes, "CDLL", lambda _: pytest.fail("the allocator was changed"))
     monkeypatch.setenv(name, value)
-    host_memory.keep_freed_memory()
+    process_settings.keep_freed_memory()
 
 
 def test_other_settings_of_the_environment_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Huge pages help besides."""
     asked: list[str | None] = []
-    monkeypatch.setattr(host_memory.ctypes, "CDLL", asked.append)
+    monkeypatch.setattr(process_settings.ctypes, "CDLL", asked.append)
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
-    host_memory.keep_freed_memory()
+    process_settings.keep_freed_memory()
     assert asked == [None]

@@ -1,6 +1,8 @@
-"""Accept device tensors as arguments of JAX functions: `jnp.sin(t)`, `jax.jit(f)(t)`.
+"""JAX functions take device tensors, `jnp.sin(t)`, and torch functions take `jax.Array` arguments, without a copy.
 
-JAX looks up the type of an argument in two tables that have no public registration function (jax 0.10).
+The result type follows the library whose function is called: `torch.add(x, a)` and `x + a` are tensors, `jnp.add(x, a)`
+and `a + x` are arrays. JAX has no public API for either: a method is added to its array type, and the types of tensors
+to the two tables in which it looks up the type of an argument (jax 0.10).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .. import patches
 from .._jax import abstract_value_of, shaped_abstractify, value_of
 from ..storage.ordinals import NAME
 
@@ -52,8 +55,32 @@ def _abstract(tensor: torch.Tensor) -> Any:
     return shaped_abstractify(_value(tensor))
 
 
+def _called(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    args, kwargs = _conversion()((args, kwargs or {}))
+    return func(*args, **kwargs)
+
+
+@functools.cache
+def _conversion() -> Callable[[Any], Any]:
+    """`from_jax`, after registering all operators: this may be the first device tensor of the process."""
+    from ..aten.registration import register_all
+    from ..trace.transfer import from_jax
+
+    register_all()
+    return from_jax
+
+
+def _refused(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    raise TypeError(
+        f"{getattr(func, '__name__', func)}: got an array that JAX traces; expected a torch function that is pure to "
+        "JAX: tenax.interop.t2j(function), or tenax.from_jax(array) where there is no randomness"
+    )
+
+
 def install() -> None:
-    """Let JAX functions accept device tensors and parameters as arrays."""
+    """Let the functions of each library accept the arguments of the other."""
     for kind in (torch.Tensor, torch.nn.Parameter):
         abstract_value_of[kind] = _abstract
         value_of[kind] = _value
+    patches.replace("jax._src.array.ArrayImpl.__torch_function__", classmethod(_called))
+    patches.replace("jax.core.Tracer.__torch_function__", classmethod(_refused))
