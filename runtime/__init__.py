@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .aten.custom_ops import register_lowering as register_lowering
     from .device.tensor import Tensor as Tensor
     from .device.torch_jax import synchronize as synchronize
-    from .dispatch.precision import precision as precision
     from .dispatch.process_settings import compilation_cache as compilation_cache
+    from .dispatch.process_settings import precision as precision
     from .distributed.launch import launch as launch
     from .errors import CheckError as CheckError
     from .interop import j2t as j2t
@@ -59,8 +59,7 @@ _NAMES = {
     "aten.custom_ops": "register_lowering",
     "device.tensor": "Tensor",
     "device.torch_jax": "synchronize",
-    "dispatch.process_settings": "compilation_cache",
-    "dispatch.precision": "precision",
+    "dispatch.process_settings": "compilation_cache precision",
     "distributed.launch": "launch",
     "errors": "CheckError",
     "interop": "j2t t2j",

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pkgutil import resolve_name
 from typing import Any
 
+from ._torch import NAME
+
 _checks = False  # not while `import tenax` replaces attributes
 _ABSENT = object()
 _made: dict[str, Any] = {}  # the replacement at each path
@@ -56,10 +58,23 @@ def replace(path: str, new: Any) -> Any:
     return before
 
 
-def wrap(path: str, make: Callable[[Any], Any]) -> None:
-    """Replace an attribute of the table with `make(attribute)`."""
+def wrap(path: str, make: Callable[[Any], Any]) -> Any:
+    """Replace an attribute of the table with `make(attribute)`; return the attribute."""
     owner, name = owner_of(path)
-    replace(path, make(getattr(owner, name)))
+    return replace(path, make(getattr(owner, name)))
+
+
+def for_device(path: str, method: Callable[..., Any]) -> Any:
+    """Replace a method of the table for tensors or storages of the device; return the old one."""
+
+    def make(plain: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(plain)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return (method if self.device.type == NAME else plain)(self, *args, **kwargs)
+
+        return call
+
+    return wrap(path, make)
 
 
 def delegate(owner: str, names: str, module: str) -> None:

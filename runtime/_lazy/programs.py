@@ -67,7 +67,7 @@ class TapeProgram:
         The list is appended as soon as it exists, even if a signal handler raises.
         """
         arrays = [self._uploaded(words), *inputs]
-        if self._call.has_run:
+        if self._call.is_compiled:
             self._call.into(results, arrays)
             return
         begun = time.perf_counter()

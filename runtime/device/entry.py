@@ -144,13 +144,6 @@ def _pinning(plain: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     return pin_memory
 
 
-def _exporting(plain: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
-    def to_dlpack(tensor: torch.Tensor) -> Any:
-        return tensor.__dlpack__() if tensor.device.type == NAME else plain(tensor)
-
-    return to_dlpack
-
-
 def install() -> None:
     """Replace the functions and classes."""
     torch.serialization.register_package(_PRIORITY, location, _restore)
@@ -162,7 +155,7 @@ def install() -> None:
     patches.wrap("torch.UntypedStorage.__new__", _making_storages)
     patches.wrap("torch.Tensor.pin_memory", _pinning)
     for path in ("torch.to_dlpack", "torch.utils.dlpack.to_dlpack"):
-        patches.wrap(path, _exporting)
+        patches.for_device(path, lambda tensor: tensor.__dlpack__())
     for name, method in (("jax", _jax), ("__jax_array__", _jax_array)):
         method.__name__, method.__qualname__ = name, f"Tensor.{name}"
         patches.replace(f"torch.Tensor.{name}", method)

@@ -27,32 +27,16 @@ _REFUSED = (
 ).split()
 
 
-def is_ours(storage: Any) -> bool:
-    """Whether a storage belongs to the device."""
-    return bool(storage.device.type == NAME)
-
-
 def _device_storages() -> Any:
     return importlib.import_module(f"{__package__}.untyped_storage")
 
 
-def _for_device(name: str) -> Callable[..., Any]:
-    plain = getattr(torch.UntypedStorage, name)
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.device.type == NAME:
-            return _device_storages().METHODS[name](self, *args, **kwargs)
-        return plain(self, *args, **kwargs)
-
-    return method
+def _of_device(name: str) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: _device_storages().METHODS[name](self, *args, **kwargs)
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    plain = getattr(torch.UntypedStorage, name)
-
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.device.type != NAME:
-            return plain(self, *args, **kwargs)
         raise NotImplementedError(
             f"UntypedStorage.{name} is not available on device {NAME!r}, whose arrays have no address; use a tensor "
             "operation or storage.cpu()"
@@ -61,17 +45,19 @@ def _refusing(name: str) -> Callable[..., Any]:
     return method
 
 
-def _copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
-    if NAME in (self.device.type, source.device.type):
-        return _device_storages().copy(self, source, non_blocking)
-    return PLAIN["copy_"](self, source, non_blocking)
+def _copying(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def copy_(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
+        ours = NAME in (self.device.type, source.device.type)
+        return (_device_storages().copy if ours else plain)(self, source, non_blocking)
+
+    return copy_
 
 
 def install() -> None:
     """Replace the methods."""
-    replacements: dict[str, Callable[..., Any]] = {"copy_": _copy}
-    replacements |= {name: _for_device(name) for name in _REPLACED}
-    replacements |= {name: _refusing(name) for name in _REFUSED if hasattr(torch.UntypedStorage, name)}
-    for name, method in replacements.items():
-        method.__name__, method.__qualname__ = name, f"UntypedStorage.{name}"
-        PLAIN[name] = patches.replace(f"torch.UntypedStorage.{name}", method)
+    PLAIN["copy_"] = patches.wrap("torch.UntypedStorage.copy_", _copying)
+    for name in _REPLACED:
+        PLAIN[name] = patches.for_device(f"torch.UntypedStorage.{name}", _of_device(name))
+    for name in _REFUSED:
+        if hasattr(torch.UntypedStorage, name):
+            patches.for_device(f"torch.UntypedStorage.{name}", _refusing(name))

@@ -69,52 +69,44 @@ def _reduce(tensor: torch.Tensor) -> Any:
     return reduce_tensor(tensor)
 
 
+def _array(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return _numpy(self, dtype)
+
+
+def _array_wrap(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    advice = "Use Tensor.cpu() to copy the tensor to host memory first."  # `tensor + array` would be on the CPU
+    raise TypeError(f"can't convert {self.device} device type tensor to numpy. {advice}")
+
+
+def _dlpack(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    kwargs.pop("stream", None)
+    from ..trace.core import require_known
+
+    return require_known(self.detach().jax(), "DLPack").__dlpack__(**kwargs)
+
+
+def _dlpack_device(self: torch.Tensor) -> Any:
+    return self.detach().jax().__dlpack_device__()
+
+
 def install() -> None:
     """Install the array protocols and methods of device tensors; tensors on other devices behave as before."""
-    plain_array, plain_wrap = torch.Tensor.__array__, torch.Tensor.__array_wrap__
-    plain_dlpack = torch.Tensor.__dlpack__
-    plain_dlpack_device = torch.Tensor.__dlpack_device__
-
-    def __array__(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        if self.device.type != NAME:
-            return plain_array(self, dtype, *args, **kwargs)
-        if self.requires_grad:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return _numpy(self, dtype)
-
-    def __array_wrap__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        if self.device.type != NAME:
-            return plain_wrap(self, *args, **kwargs)
-        advice = "Use Tensor.cpu() to copy the tensor to host memory first."  # `tensor + array` would be on the CPU
-        raise TypeError(f"can't convert {self.device} device type tensor to numpy. {advice}")
-
-    def __dlpack__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        if self.device.type != NAME:
-            return plain_dlpack(self, *args, **kwargs)
-        kwargs.pop("stream", None)
-        from ..trace.core import require_known
-
-        return require_known(self.detach().jax(), "DLPack").__dlpack__(**kwargs)
-
-    def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
-        if self.device.type != NAME:
-            return plain_dlpack_device(self)
-        return self.detach().jax().__dlpack_device__()
-
     plain_pointer = torch.Tensor.data_ptr
 
     def data_ptr(self: torch.Tensor) -> int:
         # There is no address; programs compare pointers to find tied weights, so each storage has its own number.
-        if self.device.type != NAME:
-            return plain_pointer(self)
         storage = self.untyped_storage()
         if type(self) is not torch.Tensor and not hasattr(storage, "cell"):
             return plain_pointer(self)  # a wrapper subclass (jagged): 0, by which torch recognizes it
         return storage.data_ptr() + int(self.storage_offset()) * self.element_size()
 
-    for method in (__array__, __array_wrap__, __dlpack__, __dlpack_device__, data_ptr):
-        method.__qualname__ = f"Tensor.{method.__name__}"
-        patches.replace(f"torch.{method.__qualname__}", method)
+    patches.for_device("torch.Tensor.__array__", _array)
+    patches.for_device("torch.Tensor.__array_wrap__", _array_wrap)
+    patches.for_device("torch.Tensor.__dlpack__", _dlpack)
+    patches.for_device("torch.Tensor.__dlpack_device__", _dlpack_device)
+    patches.for_device("torch.Tensor.data_ptr", data_ptr)
     patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
     patches.wrap("torch._tensor_str._tensor_str", _fetching)
     for kind in (torch.Tensor, torch.nn.Parameter):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..storage.ordinals import NAME
-from .storage_methods import PLAIN, is_ours
+from .storage_methods import PLAIN
 
 _addresses = itertools.count(1)
 
@@ -98,7 +98,7 @@ def _set_from_file(self: Any, file: Any, offset: Any, is_real_file: Any, element
 
 def copy(self: Any, source: Any, non_blocking: bool | None = None) -> Any:
     """`copy_` if either storage is on the device."""
-    if not is_ours(self):
+    if self.device.type != NAME:
         return PLAIN["copy_"](self, source.cpu(), non_blocking)
     if source.nbytes() != _nbytes(self):
         raise RuntimeError(f"size does not match, self was {_nbytes(self)} bytes but src was {source.nbytes()} bytes")

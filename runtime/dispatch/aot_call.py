@@ -26,6 +26,9 @@ from ..xla.stored import compile_or_load
 from ..xla.totals import hold
 from ..xla.waiting import waiting_for
 
+# The function that runs a program and, if it is called directly, the one that makes arrays of what that returns.
+Steps = tuple[Callable[[list[jax.Array]], Any], Callable[[Any], Sequence[jax.Array]] | None]
+
 
 class AotCall:
     """A function of arrays, compiled for those of its first call; later ones must have the same types and placement."""
@@ -52,35 +55,40 @@ class AotCall:
 
         self._run = run
         self.jitted = self._jit(run, self.options)
-        self.has_run = False
         self.arguments: list[jax.ShapeDtypeStruct] = []
-        self.call: Callable[[list[jax.Array]], Sequence[jax.Array]] | None = None
-        self._execute: Any = None
-        self._consume: Callable[[Any], Sequence[jax.Array]] | None = None  # turns what `_execute` returns into arrays
+        self._steps: Steps | None = None  # from the first call on
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the first call has compiled the program."""
+        return self._steps is not None
 
     def __call__(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
         """The results."""
-        return self._first(arrays) if self.call is None else self.call(arrays)
+        results: list[Sequence[jax.Array]] = []
+        self.into(results, arrays)
+        return results[0]
 
     def into(self, results: list[Sequence[jax.Array]], arrays: list[jax.Array]) -> None:
         """Append the results to a list, with no Python code in between: if the program has run, they are there, even if
         a signal handler raises immediately afterwards."""
-        if self.call is None:
-            results.append(self._first(arrays))
-        elif self._consume is None:
-            results.extend(map(self.call, (arrays,)))
-        else:
-            try:
-                results.extend(map(self._consume, map(self._execute, (arrays,))))
-            except jax.errors.JaxRuntimeError as error:
-                if not _are_refused(arrays):
-                    raise as_torch_error(error)  # noqa: B904 (it states its cause)
-                results.append(self.jitted(*arrays))  # nothing has run
+        if self._steps is None:
+            self._steps = self._compiled_for(arrays)
+        execute, consume = self._steps
+        if consume is None:
+            results.extend(map(execute, (arrays,)))
+            return
+        try:
+            results.extend(map(consume, map(execute, (arrays,))))
+        except jax.errors.JaxRuntimeError as error:
+            if any(array.is_deleted() for array in arrays) or not any(map(_is_spread, arrays)):
+                raise as_torch_error(error)  # noqa: B904 (it states its cause)
+            results.append(self.jitted(*arrays))  # nothing has run: the program refused arrays on several devices
 
     def _jit(self, function: Callable[..., Any], options: dict[str, Any] | None) -> Any:
         return jax.jit(function, donate_argnums=self.donated, keep_unused=True, compiler_options=options)
 
-    def _first(self, arrays: list[jax.Array]) -> Sequence[jax.Array]:
+    def _compiled_for(self, arrays: list[jax.Array]) -> Steps:
         # A separate function, because JAX keeps the lowered program (a megabyte) for as long as its function lives.
         traced = self._jit(wraps(self._run)(lambda *arrays: self._run(*arrays)), self.options).trace(*arrays)
         # Uncommitted arrays have no sharding here, so that they join the mesh of the others.
@@ -88,34 +96,14 @@ class AotCall:
             jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding if a.committed else None) for a in arrays
         ]
         if compile_for_ranks := ranks.compiler_of(traced.jaxpr):
-            self.lowered, self.call = compile_for_ranks(traced.jaxpr, arrays, self.donated, self.options)
-        elif traced.jaxpr.effects or any(map(_is_spread, arrays)):
-            self.call = lambda arrays: self.jitted(*arrays)
-        else:
+            self.lowered, run = compile_for_ranks(traced.jaxpr, arrays, self.donated, self.options)
+            return run, None
+        if not (traced.jaxpr.effects or any(map(_is_spread, arrays))):
             self.compiled = self._compile(traced.lower())
-            self.call, self._execute, self._consume = self._calls(self.compiled)
-        results = self.call(arrays)
-        self.has_run = True
-        return results
-
-    def _calls(self, compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array]], Any], Any, Any]:
-        """The functions that run an executable: in one step and, if it can be called directly, in two steps."""
-        if any(s.num_devices > 1 for s in jax.tree.leaves(compiled.output_shardings)):  # it puts results on a mesh
-            return lambda arrays: self.jitted(*arrays), None, None
-        execute, handlers = direct_call(compiled)
-        return self._direct(execute, handlers), execute, methodcaller("consume_with_handlers", handlers)
-
-    def _direct(self, execute: Any, handlers: Any) -> Callable[[list[jax.Array]], Sequence[jax.Array]]:
-
-        def call(arrays: list[jax.Array]) -> Sequence[jax.Array]:
-            try:
-                return execute(arrays).consume_with_handlers(handlers)
-            except jax.errors.JaxRuntimeError as error:
-                if not _are_refused(arrays):
-                    raise as_torch_error(error)  # noqa: B904 (it states its cause)
-                return self.jitted(*arrays)  # nothing has run
-
-        return call
+            if all(s.num_devices == 1 for s in jax.tree.leaves(self.compiled.output_shardings)):
+                execute, handlers = direct_call(self.compiled)
+                return execute, methodcaller("consume_with_handlers", handlers)
+        return lambda arrays: self.jitted(*arrays), None
 
     @cached_property
     def inlined(self) -> Callable[..., Sequence[jax.Array]]:
@@ -146,11 +134,6 @@ class AotCall:
             compiled = compile_or_load(self._run.__name__, lowered, self.options, placed)
         hold(self, compiled, pinned=True)
         return compiled
-
-
-def _are_refused(arrays: Sequence[jax.Array]) -> bool:
-    """Whether a program that failed has not run, because it refused arrays on several devices."""
-    return not any(array.is_deleted() for array in arrays) and any(map(_is_spread, arrays))
 
 
 def _is_spread(array: jax.Array) -> bool:

@@ -15,7 +15,7 @@ from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
 from ..tracebacks import shortened
 from ..xla.memory import code_memory
-from ..xla.settings import compiles_ahead
+from ..xla.options import compiles_ahead
 from .donation import is_held, is_worthwhile_in_eager, repeat_until_done
 from .encode import NO_KEY, EncodedCall, encode, is_always_idle
 from .executable import BoundExecutable, Executable, build_executable
@@ -93,7 +93,7 @@ class Dispatcher:
         if signature.scalars:
             least = -1 if getattr(values[0], "dtype", torch.int8).is_signed else 0  # to 127 every dtype holds
             if not all(type(n := values[i]) in _PLAIN and least <= (n or 0) <= 127 for i in signature.scalars):
-                from .unfit_numbers import check_numbers
+                from .unusual_arguments import check_numbers
 
                 check_numbers(signature, values, key)
         executable = self.entries.get(key)

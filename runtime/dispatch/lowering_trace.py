@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -138,10 +138,12 @@ def trace_functions(signature: Signature, values: list[Any], call: EncodedCall, 
         require_supported(signature.name, (bound, result))
         if signature.fresh:
             results, news = _split(result, len(written))
-            flat = list(_leaves(results)) if expected == "free" else _checked(signature, results, expected)
+            if expected == "free":
+                return tuple(jax.tree.leaves(results, is_leaf=lambda x: x is None))
+            flat = _checked(signature, results, expected)
         else:
-            news = list(_arrays(result))
-            flat = list(news) if expected == "free" else []
+            news = jax.tree.leaves(result)
+            flat = news if expected == "free" else []
             if len(news) != len(written):
                 raise RuntimeError(
                     f"{signature.name}: the lowering returned {len(news)} new values; expected {len(written)}"
@@ -193,19 +195,6 @@ def _thawed(part: Any) -> Any:
     if part.__class__ is StaticValue:
         return part.value
     return list(part) if isinstance(part, tuple) else part
-
-
-def _leaves(tree: Any) -> Iterator[Any]:
-    """The arrays of a result, with None for those that were not requested."""
-    if isinstance(tree, (list, tuple)):
-        for branch in tree:
-            yield from _leaves(branch)
-    else:
-        yield tree
-
-
-def _arrays(tree: Any) -> Iterator[Any]:
-    return (leaf for leaf in _leaves(tree) if leaf is not None)
 
 
 def _split(result: Any, writes: int) -> tuple[Any, list[Any]]:

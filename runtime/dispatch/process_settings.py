@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import jax
+
+from ..float32_products import OF_JAX
+from ..storage.recording import run_recorded
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _NUMBERS = ("trim_threshold", "mmap_threshold", "top_pad", "mmap_max")
@@ -49,3 +54,26 @@ def compilation_cache(folder: str | Path, least_seconds: float = 0.0) -> None:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", least_seconds)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@contextmanager
+def precision(name: str) -> Iterator[None]:
+    """Compute float32 products of this thread in a precision: `with tenax.precision("high"):`.
+
+    Elsewhere, `torch.set_float32_matmul_precision` applies. The products of a backward pass have the precision of the
+    block that calls `backward()`.
+
+    Args:
+        name: "highest", "high" or "medium", as for `torch.set_float32_matmul_precision`.
+
+    Raises:
+        ValueError: the name is another.
+    """
+    if name not in OF_JAX:
+        raise ValueError(f"precision: {name!r}; expected one of {[*OF_JAX]}")
+    run_recorded()  # what lazy mode has recorded outside of the block
+    with jax.default_matmul_precision(OF_JAX[name]):
+        try:
+            yield
+        finally:
+            run_recorded()

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
 
 import torch
 
+from .._torch.dispatcher import CPU, kernel_on
+from .._torch.tensors import meta_as_strided
+
 _EXTENSION_DEVICE = 12  # kDLExtDev, which torch maps to PrivateUse1 (aten/src/ATen/DLConvertor.cpp)
+_empty = kernel_on(torch.ops.aten.empty.memory_format, CPU)  # which no mode sees
 
 
 class _Device(ctypes.Structure):
     _fields_ = [("device_type", ctypes.c_int), ("device_id", ctypes.c_int)]
-
-
-class _DataType(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
 
 
 class _Tensor(ctypes.Structure):
@@ -24,66 +24,27 @@ class _Tensor(ctypes.Structure):
         ("data", ctypes.c_void_p),
         ("device", _Device),
         ("ndim", ctypes.c_int),
-        ("dtype", _DataType),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("dtype", ctypes.c_uint32),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),  # null if the tensor is contiguous
         ("byte_offset", ctypes.c_uint64),
     ]
 
 
-class _Managed(ctypes.Structure):
-    pass
+# Not the function of `ctypes.pythonapi` itself, whose types other libraries may set.
+_tensor_of = ctypes.PYFUNCTYPE(ctypes.POINTER(_Tensor), ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 
 
-_Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
-_Managed._fields_ = [("dl_tensor", _Tensor), ("manager_ctx", ctypes.c_void_p), ("deleter", _Deleter)]
-
-_live: dict[int, Any] = {}
-
-
-def _forget(managed: Any) -> None:
-    _live.pop(ctypes.addressof(managed.contents), None)
-
-
-_release = _Deleter(_forget)
-
-
-_capsule = ctypes.pythonapi.PyCapsule_New
-_capsule.restype = ctypes.py_object
-_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+@cache
+def _scalar(dtype: torch.dtype) -> torch.Tensor:
+    return _empty((), dtype=dtype)
 
 
 def create(size: Sequence[int], dtype: torch.dtype, index: int) -> torch.Tensor:
     """A contiguous tensor of `size` on `jax:index` with an empty storage, to which the caller attaches a cell."""
-    n = len(size)
-    shape = (ctypes.c_int64 * max(n, 1))(*size)
-    code, bits = _code(dtype)
-    managed = _Managed(
-        _Tensor(None, _Device(_EXTENSION_DEVICE, index), n, _DataType(code, bits, 1), shape, None, 0), None, _release
-    )
-    _live[ctypes.addressof(managed)] = (managed, shape)
-    return torch.utils.dlpack.from_dlpack(_capsule(ctypes.addressof(managed), b"dltensor", None))
-
-
-def _code(dtype: torch.dtype) -> tuple[int, int]:
-    """(DLDataTypeCode, bits) of a dtype (dlpack.h)."""
-    bits = dtype.itemsize * 8
-    if dtype is torch.bool:
-        return 6, 8
-    if dtype is torch.bfloat16:
-        return 4, 16
-    float8 = {
-        "float8_e4m3fn": 10,
-        "float8_e4m3fnuz": 11,
-        "float8_e5m2": 12,
-        "float8_e5m2fnuz": 13,
-        "float8_e8m0fnu": 14,
-    }
-    name = str(dtype).removeprefix("torch.")
-    if name in float8:
-        return float8[name], 8
-    if dtype.is_complex:
-        return 5, bits
-    if dtype.is_floating_point:
-        return 2, bits
-    return (0 if dtype.is_signed else 1), bits
+    capsule = torch.utils.dlpack.to_dlpack(meta_as_strided(_scalar(dtype), size, [0] * len(size), 0))
+    described = _tensor_of(capsule, b"dltensor").contents
+    described.data, described.device, described.strides = None, _Device(_EXTENSION_DEVICE, index), None
+    return torch.utils.dlpack.from_dlpack(capsule)

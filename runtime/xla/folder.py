@@ -16,7 +16,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from .settings import bytes_of
+from .memory import bytes_of
 
 logger = logging.getLogger("tenax")
 

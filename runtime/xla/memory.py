@@ -10,6 +10,7 @@ of facts about shapes are cleared, which take little time to find out again.
 from __future__ import annotations
 
 import os
+import re
 import threading
 import warnings
 from collections.abc import Callable
@@ -19,15 +20,30 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from ..float32_products import float32_products
-from .settings import bytes_of
 from .totals import totals
 
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SHARE = 8  # the default budget is the machine's memory divided by this
 _AGES = 8  # number of ages in which the budget is filled once
 _MAPS = 8  # an executable's code takes four memory mappings; this leaves half of a process's limit for other uses
 _UNCOMPILED_BYTES = 18 << 10  # of an executable that is not compiled, measured by benchmarks/soak.py
 _REMEMBERED = 1 << 14  # evicted executables whose keys are remembered
 _THRASHING = 256  # rebuilds of evicted executables after which the user is warned
+
+
+def bytes_of(name: str, default: int) -> int:
+    """The number of bytes in a variable, such as 500M or 2G; the default if the variable is not set.
+
+    Raises:
+        ValueError: the text is not a number of bytes.
+    """
+    text = os.environ.get(name)
+    if not text:
+        return default
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise ValueError(f"{name}: {text!r}; expected a number of bytes such as 500M or 2G")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 P = ParamSpec("P")

@@ -48,6 +48,11 @@ _AUTOTUNED = re.compile(r"stablehlo\.(?:convolution|dot_general)\b")
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
 
 
+def compiles_ahead() -> bool:
+    """Whether eager operations are compiled in the background (TENAX_SYNC_COMPILE)."""
+    return os.environ.get("TENAX_SYNC_COMPILE") != "1"
+
+
 def has_tiers() -> bool:
     """Whether a program may start with first code."""
     return _TIERS and _first() is not None

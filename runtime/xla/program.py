@@ -92,9 +92,10 @@ class EagerProgram:
         found = None if key is None else stored.load(key)
         if found is None:
             return None
+        executable, calls = found
         if not good:
-            self.calls = found.note
-        return found.compiled
+            self.calls = calls
+        return executable
 
     def trace(self, operands: tuple[Any, ...]) -> jax.stages.Traced:
         """Trace the function for operands."""

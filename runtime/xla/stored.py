@@ -6,7 +6,7 @@ import logging
 import pickle
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import jax
 from jax.experimental.serialize_executable import deserialize_and_load, serialize
@@ -21,15 +21,8 @@ T = TypeVar("T")
 LOADED = "/tenax/program_loaded"  # an event of `jax.monitoring`
 
 
-class Stored(NamedTuple):
-    """An executable, and a number that was stored with it."""
-
-    compiled: jax.stages.Compiled
-    note: int
-
-
-def load(key: str) -> Stored | None:
-    """Load a stored executable; None if there is none, or this process cannot load it."""
+def load(key: str) -> tuple[jax.stages.Compiled, int] | None:
+    """Load a stored executable, and the number that was stored with it; None if this process cannot load it."""
     body = folder.read(key)
     if body is None:
         return None
@@ -45,7 +38,7 @@ def load(key: str) -> Stored | None:
     totals.loaded += 1
     totals.load_seconds += seconds
     jax.monitoring.record_event_duration_secs(LOADED, seconds)
-    return Stored(compiled, note)
+    return compiled, note
 
 
 def store(key: str, compiled: jax.stages.Compiled, note: int = 0) -> None:
@@ -89,7 +82,7 @@ def compile_or_load(name: str, lowered: jax.stages.Lowered, *facts: Any) -> jax.
         key = key_of(text, lowered.in_tree, lowered.out_tree, weak, *facts)
         found = load(key)
         if found is not None:
-            return found.compiled
+            return found[0]
     with waiting_for(name):
         compiled = lowered.compile()
     if key is not None:

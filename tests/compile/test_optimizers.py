@@ -59,10 +59,6 @@ def test_step_counters_on_one_array_are_one_operand_until_they_differ(monkeypatc
     passed: list[int] = []
 
     class Noting(graph_program.AotCall):
-        def __call__(self, arrays: Any) -> Any:
-            passed.append(len(arrays))
-            return super().__call__(arrays)
-
         def into(self, results: Any, arrays: Any) -> None:
             passed.append(len(arrays))
             super().into(results, arrays)

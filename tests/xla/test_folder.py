@@ -20,7 +20,7 @@ import tenax
 from tenax.cli import app
 from tenax.xla import environment, folder, housekeeping, waiting
 from tenax.xla.environment import key_of
-from tenax.xla.settings import bytes_of
+from tenax.xla.memory import bytes_of
 from tests.helpers.processes import run
 
 # Eager, written, random and compiled; `cholesky` calls LAPACK, whose functions only a lowering finds.

@@ -14,7 +14,7 @@ from torch import fx
 from ..._lazy.mode import sync
 from ..._torch import NAME
 from ...device import torch_jax
-from ...dispatch.precision import precision as precision_by_name
+from ...dispatch.process_settings import precision as precision_by_name
 from ...storage import random
 from ...storage.ordinals import device_count
 
