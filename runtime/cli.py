@@ -142,7 +142,7 @@ def _private_names() -> str:
 
 def _compiler_options() -> str:
     """Report which of XLA's options the installed release lacks."""
-    from ._jax_options import OPTIONS, missing_options
+    from ._jax import OPTIONS, missing_options
 
     missing = {name: OPTIONS[name] for name in sorted(missing_options())}
     text = "; ".join(f"{name} is missing: {option.without}" for name, option in missing.items())

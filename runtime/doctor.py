@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -76,40 +76,28 @@ def _is_there(owner: Any, name: str, value: Any) -> bool:
 
 def broken_entries() -> list[str]:
     """The registrations that are not in effect. The process must have created a device tensor before."""
-    return [f"{name}: {wrong}" for name, (holds, wrong) in _REGISTERED.items() if not holds()]
-
-
-def _knows_storages() -> bool:
-    from ._torch.device import storage_packages
-    from .device import entry
-
-    return any(package[1] is entry.location for package in storage_packages)
-
-
-def _name_is_ours() -> bool:
-    from ._torch.device import registered_name
-
-    return registered_name() == NAME
-
-
-def _has_kernels() -> bool:
-    from ._torch.dispatcher import has_kernel_on
-
-    return all(has_kernel_on(f"aten::{name}", "PrivateUse1") for name in ("empty.memory_format", "add.Tensor", "mm"))
-
-
-def _keeps_wide_dtypes() -> bool:
-    import jax
-
-    return jax.numpy.zeros(1, "int64").dtype == "int64"
-
-
-def _takes_tensors() -> bool:
     import jax
     import torch
 
+    from ._torch.device import registered_name, storage_packages
+    from ._torch.dispatcher import has_kernel_on
+    from .device import entry
+
+    lowered = ("empty.memory_format", "add.Tensor", "mm")
     zero: Any = torch.zeros((), device=NAME)
-    return all(isinstance(jax.numpy.asarray(x), jax.Array) for x in (zero, torch.nn.Parameter(zero)))
+    wide = jax.numpy.zeros(1, "int64").dtype
+    holds = {
+        f"torch's device PrivateUse1: is not called {NAME}": registered_name() == NAME,
+        "torch's dispatcher: kernels of the device are missing": all(
+            has_kernel_on(f"aten::{name}", "PrivateUse1") for name in lowered
+        ),
+        "torch.serialization: does not know the device": any(p[1] is entry.location for p in storage_packages),
+        "JAX's configuration: jax_explicit_x64_dtypes is no longer 'allow'": wide == "int64",
+        "JAX's tables of types: do not know torch.Tensor": all(
+            isinstance(jax.numpy.asarray(x), jax.Array) for x in (zero, torch.nn.Parameter(zero))
+        ),
+    }
+    return [fault for fault, held in holds.items() if not held]
 
 
 # The oldest driver of each CUDA: "CUDA Toolkit and Minimum Required Driver Version", NVIDIA's release notes of CUDA.
@@ -160,15 +148,6 @@ def cuda_faults(packages: Mapping[str, str], driver: str | None) -> list[str]:
                 + (", or pip install 'jax[cuda12]' beside a CPU build of torch" if cuda > 12 else "")
             )
     return faults
-
-
-_REGISTERED: dict[str, tuple[Callable[[], bool], str]] = {
-    "torch's device PrivateUse1": (_name_is_ours, f"is not called {NAME}"),
-    "torch's dispatcher": (_has_kernels, "kernels of the device are missing"),
-    "torch.serialization": (_knows_storages, "does not know the device"),
-    "JAX's configuration": (_keeps_wide_dtypes, "jax_explicit_x64_dtypes is no longer 'allow'"),
-    "JAX's tables of types": (_takes_tensors, "do not know torch.Tensor"),
-}
 
 
 def page() -> str:

@@ -31,11 +31,7 @@ def mixed_devices(op: str, found: object, expected: object) -> RuntimeError:
 
 def no_lowering(op: str) -> NotImplementedError:
     """The error for an overload that no spec covers."""
-    if not op.startswith("aten::"):
-        return NotImplementedError(
-            f"{op}: there is no lowering for device {NAME!r}; expected tenax.register_lowering({op!r}, function)"
-        )
-    return NotImplementedError(
-        f"{op}: there is no lowering for device {NAME!r}; expected an entry in ops_spec/ "
-        f"(python -m tenax.codegen new {op.removeprefix('aten::')})"
-    )
+    expected = f"tenax.register_lowering({op!r}, function)"
+    if op.startswith("aten::"):
+        expected = f"an entry in ops_spec/ (python -m tenax.codegen new {op.removeprefix('aten::')})"
+    return NotImplementedError(f"{op}: there is no lowering for device {NAME!r}; expected {expected}")

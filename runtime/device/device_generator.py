@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -24,28 +26,6 @@ class DeviceGenerator(CPU_GENERATOR):  # type: ignore[misc]
         generator.index = device_index(torch.device(device))
         return generator
 
-    def manual_seed(self, seed: int) -> DeviceGenerator:
-        """As in torch; in a traced function, only for a generator that the function creates."""
-        self._check("manual_seed")
-        super().manual_seed(seed)
-        return self
-
-    def set_state(self, new_state: torch.Tensor) -> DeviceGenerator:
-        """As in torch; in a traced function, only for a generator that the function creates."""
-        self._check("set_state")
-        super().set_state(new_state)
-        return self
-
-    def get_state(self) -> torch.Tensor:
-        """As in torch; in a traced function, only for a generator that the function creates."""
-        self._check("get_state")
-        return super().get_state()
-
-    def initial_seed(self) -> int:
-        """As in torch; in a traced function, only for a generator that the function creates."""
-        self._check("initial_seed")
-        return super().initial_seed()
-
     def clone_state(self) -> torch.Generator:
         """A generator of the same device, in the same state."""
         return torch.Generator(self.device).set_state(self.get_state())
@@ -54,22 +34,28 @@ class DeviceGenerator(CPU_GENERATOR):  # type: ignore[misc]
         _, _, state = super().__reduce__()
         return torch.Generator, (self.device,), state
 
-    def seed(self) -> int:
-        """As in torch; raises in a traced function, whose program would always get the same seed."""
-        self._check("seed", known=False)
-        return super().seed()
-
-    def _check(self, method: str, known: bool = True) -> None:
-        if drawing.stream is not None and not (known and is_of_trace(self)):
-            raise TraceError(
-                f"Generator.{method} in a traced function, whose program would not repeat it: call it outside, or "
-                "seed a generator that the function creates"
-            )
-
     @property
     def device(self) -> torch.device:
         """The device for which the numbers are drawn."""
         return torch.device(NAME, self.index)
 
 
+def _checked(name: str) -> Callable[..., Any]:
+    """As in torch; in a traced function, only for a generator that the function creates, and with a known seed."""
+    plain = getattr(CPU_GENERATOR, name)
+
+    @functools.wraps(plain)
+    def method(self: DeviceGenerator, *args: Any, **kwargs: Any) -> Any:
+        if drawing.stream is not None and (name == "seed" or not is_of_trace(self)):
+            raise TraceError(
+                f"Generator.{name} in a traced function, whose program would not repeat it: call it outside, or "
+                "seed a generator that the function creates"
+            )
+        return plain(self, *args, **kwargs)
+
+    return method
+
+
+for _name in ("manual_seed", "set_state", "get_state", "initial_seed", "seed"):
+    setattr(DeviceGenerator, _name, _checked(_name))
 make_transparent(DeviceGenerator)

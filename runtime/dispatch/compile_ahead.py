@@ -227,15 +227,7 @@ def _bytes_of(compilation: PendingExecutable) -> int:
     return sum([a.size * a.dtype.itemsize for a in compilation.results if a is not None])
 
 
-class _OwnTape(threading.local):
-    def __init__(self) -> None:
-        self.tape = AheadTape()
-
-
-_own = _OwnTape()
-
-
 def open_tape(dispatcher: Any, executable: Executable) -> None:
-    """Open this thread's tape, if the call of a new executable can be recorded."""
+    """Open a tape on this thread, if the call of a new executable can be recorded."""
     if _is_recordable(dispatcher, executable) and current_trace() is None:
-        recording.tape = _own.tape
+        recording.tape = AheadTape()

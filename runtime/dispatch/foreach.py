@@ -3,8 +3,7 @@ writes, whereas one executable reads everything before it writes."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -25,19 +24,11 @@ class _Access(NamedTuple):
     writes: bool
     spec: TensorSpec
 
-    def conflicts(self, other: _Access) -> bool:
-        """Whether the order of the two accesses matters."""
-        return (
-            self.storage == other.storage
-            and (self.writes or other.writes)
-            and (self.cell != other.cell or (self.start < other.end and other.start < self.end))
-        )
-
 
 def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]]:
-    """Split the lists of a call into segments in which no tensor depends on a write to an earlier one.
+    """Split the lists of a call into their elements if a tensor that one element writes is accessed by another, too.
 
-    Calls on the segments, in order, do what torch does. Returns `[values]` if the lists are invalid, so that the single
+    Calls on the parts, in order, do what torch does. Returns `[values]` if the lists are invalid, so that the single
     call raises.
     """
     slots = signature.arguments
@@ -47,23 +38,11 @@ def independent_parts(signature: Signature, values: list[Any]) -> list[list[Any]
     count = len(lists[0][1])
     if any(len(v) != count for _, v in lists):
         return [values]
-    beside = [_access(v, False) for s, v in zip(slots, values, strict=True) if s.kind == "tensor" and _on_device(v)]
-    steps = [[_access(v[i], s.written) for s, v in lists if _on_device(v[i])] for i in range(count)]
-    if _is_conflict_free([*beside, *(a for step in steps for a in step)]):
-        return [values]
-    bounds, stretch = [0], defaultdict[int, list[_Access]](list)
-    for i, step in enumerate(steps):
-        alone = _needs_call_of_its_own(step, beside)
-        if i > bounds[-1] and (alone or any(a.conflicts(b) for a in step for b in stretch[a.storage])):
-            bounds.append(i)
-            stretch.clear()
-        for access in step:
-            stretch[access.storage].append(access)
-        if alone and i + 1 < count:
-            bounds.append(i + 1)
-            stretch.clear()
-    ends = [*bounds[1:], count]
-    return [part(signature, values, range(start, end)) for start, end in zip(bounds, ends, strict=True)]
+    accesses = [_access(v, False) for s, v in zip(slots, values, strict=True) if s.kind == "tensor" and _on_device(v)]
+    for i in range(count):
+        step = [_access(v[i], s.written) for s, v in lists if _on_device(v[i])]
+        accesses += [a for a in step if a.writes or a._replace(writes=True) not in step]  # it may read what it writes
+    return [values] if _is_conflict_free(accesses) else [part(signature, values, [i]) for i in range(count)]
 
 
 def part(signature: Signature, values: Sequence[Any], indices: Sequence[int]) -> list[Any]:
@@ -80,9 +59,8 @@ def _access(tensor: torch.Tensor, writes: bool) -> _Access:
     return _Access(id(cell.memory), id(cell), *memory_span(tensor), writes, TensorSpec.of(tensor))
 
 
-def _is_conflict_free(accesses: Iterable[_Access]) -> bool:
+def _is_conflict_free(accesses: Sequence[_Access]) -> bool:
     """Whether no written memory is accessed twice. One sweep, because a flat parameter buffer may have many views."""
-    accesses = [*accesses]
     if len({a.storage for a in accesses}) < len({a.cell for a in accesses}):
         return False
     storage, end, written_end = 0, 0, 0
@@ -94,15 +72,6 @@ def _is_conflict_free(accesses: Iterable[_Access]) -> bool:
         end = max(end, access.end)
         written_end = max(written_end, access.end) if access.writes else written_end
     return True
-
-
-def _needs_call_of_its_own(step: Sequence[_Access], beside: Sequence[_Access]) -> bool:
-    """Whether a written tensor overlaps another argument of its step, unless that is the same view and only read."""
-    return any(
-        a.conflicts(b) and (a.spec != b.spec or (a.writes and b.writes))
-        for i, a in enumerate(step)
-        for b in (*step[i + 1 :], *beside)
-    )
 
 
 def _picked(slot: Argument, value: Any, indices: Sequence[int]) -> Any:

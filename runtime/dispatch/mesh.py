@@ -21,7 +21,8 @@ from .signature import Signature
 def describe_sharding(sharding: Any) -> str:
     """A sharding as text: spec, mesh and devices."""
     devices = _ids(sharding)
-    shown = f"{devices[0]}..{devices[-1]}" if len(devices) > 1 and devices == _range(devices) else str(devices)
+    consecutive = len(devices) > 1 and devices == [*range(devices[0], devices[0] + len(devices))]
+    shown = f"{devices[0]}..{devices[-1]}" if consecutive else str(devices)
     if not isinstance(sharding, NamedSharding):
         return f"{type(sharding).__name__} on devices {shown}"
     sizes = ", ".join(f"{name}={size}" for name, size in sharding.mesh.shape.items())
@@ -32,10 +33,6 @@ def _ids(sharding: Any) -> list[int]:
     if isinstance(sharding, NamedSharding):
         return [d.id for d in sharding.mesh.devices.flat]
     return sorted(d.id for d in sharding.device_set)
-
-
-def _range(devices: Sequence[int]) -> list[int]:
-    return [*range(devices[0], devices[0] + len(devices))]
 
 
 def check_devices(signature: Signature, parts: Iterable[Any]) -> None:

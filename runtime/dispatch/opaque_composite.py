@@ -97,11 +97,10 @@ class OpaqueComposite:
         operands = self.operands(values)
         xs = list(tensors(operands))
         devices = _devices(xs)
-        statics = tuple([_static(v) for v in operands])
-        key = (statics, devices, tuple([(shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs]))
+        form = form_of(operands)
+        key = (form, devices, tuple([(shape_of(x), tuple(map(int, x.stride())), x.dtype) for x in xs]))
         bound = self.bound.get(key)
         if bound is None:
-            form = form_of(operands)
             memory = tuple(None if o.is_contiguous() else memory_order(o) for o in self.outputs(values))
             original = CompositeCall(signature, form, memory, devices)
             name = _name(original)
@@ -148,15 +147,6 @@ class OpaqueComposite:
 def _no_key(index: int) -> torch.Tensor:
     """A key that nothing is drawn from."""
     return wrap(put(NO_KEY, index), index)
-
-
-def _static(value: Any) -> Any:
-    """The static part of an argument, as in `form_of`, as part of a key."""
-    if isinstance(value, torch.Tensor):
-        return None
-    if value.__class__ is list or value.__class__ is tuple:
-        return tuple([_static(v) for v in value])
-    return value.__class__, value
 
 
 def function_of(
@@ -239,9 +229,9 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
 
 def form_of(value: Any) -> Any:
     """The static part of an argument: None for a tensor, a `StaticValue` for anything else, a tuple for a list."""
-    if isinstance(value, (list, tuple)):
-        return tuple(form_of(v) for v in value)
-    return None if isinstance(value, torch.Tensor) else StaticValue(value, type(value))
+    if isinstance(value, torch.Tensor):
+        return None
+    return tuple([form_of(v) for v in value]) if isinstance(value, (list, tuple)) else StaticValue(value, type(value))
 
 
 def filled(form: Any, arrays: Iterator[jax.Array]) -> Any:

@@ -13,13 +13,14 @@ import numpy as np
 import torch
 from torch.distributed import ProcessGroup
 
+from .._jax import named_axes
 from .._torch import NAME, pytree
 from .._torch.distributed import host_group
 from ..functional.detach import PureTrace
 from ..storage.avals import meshes
 from ..storage.placement import put
 from ..trace.core import as_tracer, current_trace, user_line
-from ..trace.ranks import axis_name, over_ranks
+from ..trace.ranks import axis_name
 from .agreement import Agreement, MonitoredBarriers
 from .collectives import BODIES, Programs, Ranks, describe
 from .point_to_point import Messages
@@ -155,7 +156,7 @@ class GroupBase(ProcessGroup):
                 "tenax.distributed.axis_group"
             )
         ranks = Ranks(self.axis, self._size, lambda: put(np.array(self._rank, np.int32), 0))
-        with over_ranks(self.axis, self._size), jax.enable_x64(True):
+        with named_axes([(self.axis, self._size)]), jax.enable_x64(True):
             return BODIES[name]([*map(as_tracer, arrays)], ranks=ranks, **details)
 
     def _submit(self, job: Job, result: Any, description: Callable[[], str]) -> CollectiveWork:

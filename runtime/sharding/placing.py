@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 import torch
 from jax.sharding import Mesh, NamedSharding
 from torch import nn
@@ -19,7 +20,7 @@ from ..storage import random
 from ..storage.avals import aval_of
 from ..storage.cell import Cell
 from ..storage.layout import axes_in_memory, lay_out, permuted
-from ..storage.placement import inverse_permutation, pinned, without_explicit_axes
+from ..storage.placement import pinned, without_explicit_axes
 from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of, new_tensor
 from ..trace.core import current_trace
@@ -201,6 +202,6 @@ def sharding_of(x: Any) -> Any:
     cell = cell_of(x)
     order, sharding = axes_in_memory(cell, TensorSpec.of(x)), cell.aval.sharding
     if order is not None and isinstance(sharding, NamedSharding):
-        return without_explicit_axes(permuted(sharding, inverse_permutation(order)))
+        return without_explicit_axes(permuted(sharding, tuple(np.argsort(order).tolist())))
     array = read(x)
     return None if isinstance(array, jax.core.Tracer) else array.sharding

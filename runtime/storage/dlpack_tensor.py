@@ -44,7 +44,7 @@ def _scalar(dtype: torch.dtype) -> torch.Tensor:
 
 def create(size: Sequence[int], dtype: torch.dtype, index: int) -> torch.Tensor:
     """A contiguous tensor of `size` on `jax:index` with an empty storage, to which the caller attaches a cell."""
-    capsule = torch.utils.dlpack.to_dlpack(meta_as_strided(_scalar(dtype), size, [0] * len(size), 0))
+    capsule = torch.to_dlpack(meta_as_strided(_scalar(dtype), size, [0] * len(size), 0))
     described = _tensor_of(capsule, b"dltensor").contents
     described.data, described.device, described.strides = None, _Device(_EXTENSION_DEVICE, index), None
     return torch.utils.dlpack.from_dlpack(capsule)

@@ -21,11 +21,6 @@ from .memory_errors import as_torch_error
 from .ordinals import jax_devices
 
 
-def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The inverse of a permutation of axes."""
-    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
-
-
 def sharding_of_array(array: Any) -> jax.sharding.Sharding | None:
     """The sharding of an array on several devices; None for one device, and for tracers."""
     if array.__class__ is not ArrayImpl:

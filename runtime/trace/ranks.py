@@ -7,10 +7,7 @@ is compiled, the axes that it names determine which processes run it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
-
-from .._jax import named_axes
 
 AXIS = "ranks of group "
 _compilers: list[Callable[..., Any]] = []  # set by the package of process groups
@@ -24,11 +21,6 @@ def set_compiler(axes_among: Callable[..., Any], compiler: Callable[..., Any]) -
 def axis_name(group: str) -> str:
     """The name of the axis of a group's ranks."""
     return AXIS + group
-
-
-def over_ranks(axis: str, size: int) -> AbstractContextManager[Any]:
-    """A context in which collectives over the axis may be traced."""
-    return named_axes([(axis, size)])
 
 
 def compiler_of(jaxpr: Any) -> Callable[..., Any] | None:

@@ -55,34 +55,21 @@ class TracedSymNode:
         with jax.enable_x64(True):
             return jnp.asarray(self.given, _DTYPE[self.kind])
 
-    def is_int(self) -> bool:
-        """Whether it is an int."""
-        return self.kind is int
+    def _is(self, kind: type) -> bool:
+        return self.kind is kind
 
-    def is_float(self) -> bool:
-        """Whether it is a float."""
-        return self.kind is float
+    is_int = functools.partialmethod(_is, int)
+    is_float = functools.partialmethod(_is, float)
+    is_bool = functools.partialmethod(_is, bool)
 
-    def is_bool(self) -> bool:
-        """Whether it is a bool."""
-        return self.kind is bool
-
-    def wrap_int(self, value: int) -> TracedSymNode:
-        """A node for a known int."""
-        return self._constant(value, int)
-
-    def wrap_float(self, value: float) -> TracedSymNode:
-        """A node for a known float."""
-        return self._constant(value, float)
-
-    def wrap_bool(self, value: bool) -> TracedSymNode:
-        """A node for a known bool."""
-        return self._constant(value, bool)
-
-    def _constant(self, value: Any, kind: type) -> TracedSymNode:
+    def _constant(self, kind: type, value: Any) -> TracedSymNode:
         node = TracedSymNode(np.float32(value) if kind is float and self._is_narrow() else value, kind)
         node.host = HostNumber(value)
         return node
+
+    wrap_int = functools.partialmethod(_constant, int)
+    wrap_float = functools.partialmethod(_constant, float)
+    wrap_bool = functools.partialmethod(_constant, bool)
 
     def sym_float(self) -> TracedSymNode:
         """The number as a float."""
@@ -136,7 +123,7 @@ class TracedSymNode:
         """The number rounded to the nearest int, or to `digits` decimals."""
         with jax.enable_x64(True):
             made = TracedSymNode(jnp.round(self.array, digits or 0), int if digits is None else self.kind)
-        return self._computed(made, round, *(() if digits is None else [self._constant(digits, int)]))
+        return self._computed(made, round, *(() if digits is None else [self._constant(int, digits)]))
 
     def clone(self, *_: Any) -> TracedSymNode:
         """The node itself, because nodes are immutable."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax
 import torch
 
-from .._jax_options import missing_options
+from .._jax import missing_options
 
 Options = dict[str, str | bool]
 

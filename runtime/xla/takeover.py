@@ -16,7 +16,7 @@ from .ahead import BackgroundWork
 from .lowering import LoweredProgram
 from .options import has_one_tier
 from .program import EagerProgram, observed
-from .waiting import timed
+from .waiting import waiting_for
 
 logger = logging.getLogger("tenax")
 
@@ -51,7 +51,7 @@ def begin(program: EagerProgram, operands: tuple[Any, ...]) -> Any:
     name = program.function.__name__
 
     def compiled() -> jax.stages.Compiled:
-        with timed(f"good code of {name}"):
+        with waiting_for(f"good code of {name}", blocks=False):
             return program.compile(lowered, key, good=True)
 
     work = BackgroundWork(compiled)

@@ -98,8 +98,11 @@ _watch = _Watch()
 
 
 @contextmanager
-def timed(name: str) -> Iterator[None]:
-    """Count and time a compilation."""
+def waiting_for(name: str, blocks: bool = True) -> Iterator[None]:
+    """Count and time a compilation; if it blocks the caller and takes long, report it to the user."""
+    shown = blocks and os.environ.get("TENAX_QUIET") != "1"
+    if shown:
+        _watch.begin(name)
     start = time.perf_counter()
     try:
         yield
@@ -107,17 +110,5 @@ def timed(name: str) -> Iterator[None]:
         seconds = time.perf_counter() - start
         count_compiled(seconds)
         logger.debug("compiled %s in %.3f s", name, seconds)
-
-
-@contextmanager
-def waiting_for(name: str) -> Iterator[None]:
-    """Count and time a compilation that blocks the caller, and report it to the user if it takes long."""
-    quiet = os.environ.get("TENAX_QUIET") == "1"
-    if not quiet:
-        _watch.begin(name)
-    try:
-        with timed(name):
-            yield
-    finally:
-        if not quiet:
+        if shown:
             _watch.end()

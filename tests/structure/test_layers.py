@@ -22,7 +22,6 @@ LAYERS = (
         "_torch",
         "_jax",
         "_jax_coordinator",
-        "_jax_options",
         "errors",
         "tracebacks",
         "dtypes",

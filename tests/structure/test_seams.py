@@ -15,7 +15,7 @@ import pytest
 import torch
 from packaging.requirements import Requirement
 
-from tenax._jax_options import OPTIONS
+from tenax._jax import OPTIONS
 from tenax._torch.attributes import ATTRIBUTES, missing_attributes
 from tenax.changes import PATCHES
 from tenax.releases import TESTED, private_names
@@ -24,7 +24,7 @@ RUNTIME = Path(__file__).parents[2] / "runtime"
 FILES = sorted(
     p
     for p in RUNTIME.rglob("*.py")
-    if p.relative_to(RUNTIME).parts[0] not in ("_torch", "_jax.py", "_jax_coordinator.py", "_jax_options.py", "changes")
+    if p.relative_to(RUNTIME).parts[0] not in ("_torch", "_jax.py", "_jax_coordinator.py", "changes")
 )
 LIBRARIES = {"torch", "jax", "jaxlib"}
 LISTED = {name for names in ATTRIBUTES.values() for name in names}

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import tenax
-from tenax._jax_options import OPTIONS, Option, missing_options
+from tenax._jax import OPTIONS, Option, missing_options
 from tenax.xla import options
 from tenax.xla.options import GOOD, first_code, has_tiers
 from tests.helpers.agreement import close
@@ -75,7 +75,7 @@ def test_an_option_that_xla_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -
     unknown: dict[str, str | bool] = {"xla_not_there": True, "xla_gone": "1"}
     more = {name: Option(value, "none", "nothing") for name, value in unknown.items()}
     missing = missing_options()
-    monkeypatch.setattr("tenax._jax_options.OPTIONS", {"xla_gone": more["xla_gone"], **OPTIONS, **more})
+    monkeypatch.setattr("tenax._jax.OPTIONS", {"xla_gone": more["xla_gone"], **OPTIONS, **more})
     monkeypatch.setattr("tenax.xla.options.missing_options", missing_options.__wrapped__)
     assert missing_options.__wrapped__() == missing | {*unknown}
     level = {"xla_backend_optimization_level": "0"}
@@ -88,7 +88,7 @@ def test_an_option_that_xla_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -
 
 def test_no_option_is_used_where_xla_does_not_tell_which_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     invalid = Option("no number", "all", "nothing")
-    monkeypatch.setattr("tenax._jax_options.OPTIONS", {**OPTIONS, "xla_backend_optimization_level": invalid})
+    monkeypatch.setattr("tenax._jax.OPTIONS", {**OPTIONS, "xla_backend_optimization_level": invalid})
     assert missing_options.__wrapped__() == {*OPTIONS}
 
 
