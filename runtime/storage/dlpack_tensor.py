@@ -9,7 +9,7 @@ from functools import cache
 import torch
 
 from .._torch.dispatcher import CPU, kernel_on
-from .._torch.tensors import meta_as_strided
+from .._torch.tensors import displaced
 
 _EXTENSION_DEVICE = 12  # kDLExtDev, which torch maps to PrivateUse1 (aten/src/ATen/DLConvertor.cpp)
 _empty = kernel_on(torch.ops.aten.empty.memory_format, CPU)  # which no mode sees
@@ -44,7 +44,8 @@ def _scalar(dtype: torch.dtype) -> torch.Tensor:
 
 def create(size: Sequence[int], dtype: torch.dtype, index: int) -> torch.Tensor:
     """A contiguous tensor of `size` on `jax:index` with an empty storage, to which the caller attaches a cell."""
-    capsule = torch.to_dlpack(meta_as_strided(_scalar(dtype), size, [0] * len(size), 0))
-    described = _tensor_of(capsule, b"dltensor").contents
-    described.data, described.device, described.strides = None, _Device(_EXTENSION_DEVICE, index), None
+    host = displaced(_scalar(dtype), tuple(size), (0,) * len(size), 0)
+    capsule = torch.utils.dlpack.to_dlpack(host)  # type: ignore[attr-defined]
+    tensor = _tensor_of(capsule, b"dltensor").contents
+    tensor.data, tensor.device, tensor.strides = None, _Device(_EXTENSION_DEVICE, index), None
     return torch.utils.dlpack.from_dlpack(capsule)
