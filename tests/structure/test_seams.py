@@ -31,17 +31,7 @@ LISTED = {name for names in ATTRIBUTES.values() for name in names}
 NAMES = {name for row in PATCHES for name in row.names.split()}
 PATCHED = {path for row in PATCHES for path in row.paths}
 # Documented names of Python's own classes that start with an underscore.
-PYTHON = {
-    "_make",
-    "_replace",
-    "_fields",
-    "_fields_",
-    "_asdict",
-    "_name_",
-    "_value_",
-    "_value2member_map_",
-    "_member_map_",
-}
+PYTHON = {"_replace", "_fields", "_fields_", "_asdict", "_name_", "_value_", "_value2member_map_", "_member_map_"}
 # Names of trainers' own classes, which the integrations read or override.
 TRAINERS = {
     *("_mixed_precision", "_prepare_inputs"),  # of Accelerate and transformers
@@ -51,6 +41,7 @@ TRAINERS = {
 WORDS = {
     "_operator",  # a module of Python
     "_lru_list_elem",  # a class of its functools
+    "_make",  # a method of its named tuples
     "_resize",  # the base name of operators
     "_t",  # the end of a C++ type
 }
