@@ -19,7 +19,7 @@ from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import cell_of, covers_array, fill_tensor, new_tensor
 from ..trace.core import is_unknown, require_known
 from ..trace.data_swaps import set_geometry
-from ..trace.transfer import checked_read, download, overwrite, transfers
+from ..trace.transfer import checked_read, download, move, overwrite, transfers
 from ..xla.memory import on_eviction
 from .registry import kernel_of
 
@@ -123,8 +123,6 @@ def copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
     if self.device.type == NAME:
         source, target = cell_of(self), cell_of(dst)
         if source.index != target.index:
-            from ..trace.moves import move
-
             self = move(self, target)
         kernel_of("copy_")(dst, self)
         return dst

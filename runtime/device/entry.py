@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -117,9 +117,14 @@ def _making_storages(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 def _jax(self: torch.Tensor) -> Any:
     """The value as a `jax.Array`: no copy for a whole tensor, a strided read for a view, one copy from the CPU."""
+    return _conversion()(self)
+
+
+@cache
+def _conversion() -> Callable[[torch.Tensor], Any]:
     from ..trace.transfer import tensor_to_jax
 
-    return tensor_to_jax(self)
+    return tensor_to_jax
 
 
 def _jax_array(self: torch.Tensor) -> Any:

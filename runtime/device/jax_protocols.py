@@ -27,9 +27,14 @@ def _value(tensor: torch.Tensor) -> jax.Array:
             f"a tensor on {tensor.device} as an argument of a JAX function; expected one on device {NAME}: "
             f"tensor.to({NAME!r}), or its array: tensor.jax()"
         )
+    return _reading()(without_gradient(tensor))
+
+
+@functools.cache
+def _reading() -> Callable[[torch.Tensor], jax.Array]:
     from ..trace.transfer import checked_read  # imported late: it is loaded anyway once a device tensor exists
 
-    return checked_read(without_gradient(tensor))
+    return checked_read
 
 
 def without_gradient(tensor: torch.Tensor) -> torch.Tensor:

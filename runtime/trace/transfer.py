@@ -10,14 +10,17 @@ from typing import Any
 import jax
 import numpy as np
 import torch
+from jax.sharding import NamedSharding, PartitionSpec
 
+from .._jax import ArrayImpl, uncommitted
 from .._torch.tensors import awaited, is_wrapper
 from ..dtypes import CARRIER, numpy_dtype
 from ..storage.access import load
 from ..storage.avals import MAX_NDIM, meshes
+from ..storage.cell import Cell
 from ..storage.memory_errors import as_torch_error
 from ..storage.ordinals import jax_devices
-from ..storage.placement import put, sharding_of_array, without_explicit_axes
+from ..storage.placement import moved, put, sharding_of_array, without_explicit_axes
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.tensors import cell_of, covers_array, wrap
 from .async_errors import raise_failed_assertions
@@ -230,3 +233,14 @@ def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
     array = upload(source, cell.index, tensor.dtype, size, sharding)
     cell.replace(array if array.shape == cell.shape else array.reshape(cell.shape))  # JAX would compile one for ()
     return True
+
+
+def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:
+    """Copy a device tensor to the device or mesh of a cell's array."""
+    array, sharding = read(tensor), target.aval.sharding
+    if isinstance(sharding, NamedSharding) and array.shape != target.shape:
+        sharding = NamedSharding(sharding.mesh, PartitionSpec())
+    result = moved(array, sharding or jax_devices()[target.index])
+    if not target.index and sharding is None and isinstance(result, ArrayImpl):
+        result = uncommitted(result)  # unplaced tensors are on the first device, uncommitted
+    return wrap(result, target.index)
