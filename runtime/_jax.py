@@ -9,8 +9,9 @@ from functools import cache, wraps
 from typing import Any, NamedTuple, Protocol
 
 import jax
+import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr
-from jax.extend.core.primitives import jit_p, svd_p
+from jax.extend.core.primitives import jit_p, scan_p, svd_p
 
 from .releases import check_release, private_names
 
@@ -220,16 +221,23 @@ def local_call(compiled: jax.stages.Compiled) -> Callable[[list[jax.Array]], lis
 
 
 @cache
-def lower_svd_without_64_bit_types() -> None:
-    """Lower `lax.linalg.svd` for TPUs with 64-bit types off: with them, its loops end the compiler's process."""
+def lower_for_tpus() -> None:
+    """Replace JAX's lowering of `lax.scan` and `lax.linalg.svd` for TPUs, which emulate 64-bit integers. With 64-bit
+    types on, a scan counts in them, and the loops of `svd` end the compiler's process."""
     with private_names("jax", jax.__version__):
-        lower = _mlir._lowerings[svd_p].rule
+        scan, svd = (_mlir._lowerings[primitive].rule for primitive in (scan_p, svd_p))
 
-    def rule(context: Any, *operands: Any, **parameters: Any) -> Any:
+    def scan_rule(context: Any, *operands: Any, length: Any, **parameters: Any) -> Any:
+        if isinstance(length, int) and length < 1 << 31:
+            length = np.int32(length)  # the counter is of the same type
+        return scan(context, *operands, length=length, **parameters)
+
+    def svd_rule(context: Any, *operands: Any, **parameters: Any) -> Any:
         with jax.enable_x64(False):
-            return lower(context, *operands, **parameters)
+            return svd(context, *operands, **parameters)
 
-    _mlir.register_lowering(svd_p, rule, platform="tpu")
+    _mlir.register_lowering(scan_p, scan_rule, platform="tpu")
+    _mlir.register_lowering(svd_p, svd_rule, platform="tpu")
 
 
 def tpu_chips() -> int:

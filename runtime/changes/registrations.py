@@ -115,9 +115,10 @@ ENTRIES = (
     ),
     Entry(
         "JAX's lowering rules",
-        "`lax.linalg.svd` for TPUs",
-        (When.SVD,),
-        "JAX's rule runs with 64-bit types off. With them, what it traces ends the process of the TPU's compiler.",
+        "`lax.linalg.svd` and `lax.scan` for TPUs",
+        (When.TENSOR,),
+        "JAX's rule for `svd` runs with 64-bit types off. With them, what it traces ends the process of the TPU's "
+        "compiler. A scan counts in 32 bits, also with 64-bit types on.",
     ),
     Entry(
         "Python kernels of interpolation",

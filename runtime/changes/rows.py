@@ -17,7 +17,6 @@ class When(enum.Enum):
     FLEX = "with the import of both tenax and `torch.nn.attention.flex_attention`"
     JAGGED = "with the import of both tenax and the operations of jagged tensors, which the first of them imports"
     TENSOR = "with the first tensor of the device"
-    SVD = "with the first singular value decomposition that is compiled for a TPU"
     JIT = "with the first `tenax.jit`"
     DYNAMO = "with the import of both tenax and `torch._dynamo`, which the first `torch.compile` imports"
     INDUCTOR = "with the import of both tenax and inductor, which the first `torch.compile` without a backend imports"

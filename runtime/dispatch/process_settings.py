@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jax
 
+from .._jax import lower_for_tpus
 from ..float32_products import OF_JAX
 from ..storage.recording import run_recorded
 
@@ -23,6 +24,7 @@ def configure() -> None:
     """Make JAX honour explicit 64-bit dtypes, such as those of torch tensors, and keep freed memory for later arrays.
     JAX's defaults stay 32-bit, so the user's own JAX code is unaffected."""
     jax.config.update("jax_explicit_x64_dtypes", "allow")
+    lower_for_tpus()
     keep_freed_memory()
 
 

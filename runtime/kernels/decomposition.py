@@ -8,11 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tenax._jax import lower_svd_without_64_bit_types
 from tenax.kernels import loops
 from tenax.kernels.factorization import adjoint_of, broadcast_batch, solve
 from tenax.kernels.graft import differentiated_as, graft
-from tenax.platforms import platform
 from tenax.words import INT64, Array, Gradients, cast, opmath, real, real_dtype, with_derivative
 
 
@@ -74,8 +72,6 @@ def _linalg_svd(
     a = jnp.where(finite[..., None, None], A, 0)
     if not compute_uv:
         return nothing, jnp.where(finite[..., None], lax.linalg.svd(a, compute_uv=False), jnp.nan), nothing
-    if platform() == "tpu":
-        lower_svd_without_64_bit_types()
     u, s, vh = lax.linalg.svd(a, full_matrices=full_matrices)
     held = finite[..., None, None]
     return jnp.where(held, u, jnp.nan), jnp.where(finite[..., None], s, jnp.nan), jnp.where(held, vh, jnp.nan)

@@ -125,6 +125,13 @@ def test_state_that_an_optimizer_makes_with_its_parameters_is_laid_out_like_them
     assert optimizer.state[model.weight]["sum"].device.type == "meta"
 
 
+def test_a_recurrence_counts_in_32_bits() -> None:
+    model = nn.LSTM(16, 16, device="meta")
+    program = tenax.compile_for(lambda x: model(x)[0], torch.zeros(9, 2, 16, device="meta"), target=TPU)
+    counters = re.findall(r"%while\S* = \((\w+)\[\][^,]*, (\w+)\[", program.text)
+    assert counters == [("s32", "f32")]  # a 64-bit counter would be two of 32 bits
+
+
 def test_the_loss_of_a_large_vocabulary_needs_no_log_probabilities_in_memory() -> None:
     """Hand-written JAX gathers from them, so that they are computed into memory."""
 
