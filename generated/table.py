@@ -1627,6 +1627,7 @@ ROWS: dict[str, Row] = {
         "kernels.pointwise",
         "power_scalar",
         special=(("exponent", (-4, -3, -2, -1, -0.5, 0, 0.5, 1, 2, 3, 4, "sign")),),
+        results="result_dtypes.power_of_bools",
         dtypes=(("", "not unsigned float8"),),
     ),
     "pow.Tensor_Tensor": Row("generated.pointwise", "pow__Tensor_Tensor", dtypes=(("", "not bool unsigned float8"),)),

@@ -9,6 +9,8 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+import tenax
+
 SHAPES = [(), (0,), (1,), (8,), (1, 5), (5, 1), (3, 4), (0, 3), (2, 3, 4)]
 OPERATORS: dict[str, Callable[[torch.Tensor], Any]] = {
     "nonzero": torch.nonzero,
@@ -84,3 +86,11 @@ def test_results_of_images_keep_the_memory_format(
         return _strides([out, *torch.autograd.grad(out, x, gradient)])
 
     assert strides(image.to("jax")) == strides(image)
+
+
+@pytest.mark.parametrize("exponent", [True, False, 1, 2.0])
+def test_a_power_of_bools_has_the_dtype_of_the_cpu(exponent: float) -> None:
+    bools = torch.tensor([True, False])
+    for compiled in (lambda f: f, tenax.jit):
+        result = compiled(lambda x: x**exponent)(bools.to("jax")).cpu()
+        assert (result.dtype, result.tolist()) == ((bools**exponent).dtype, (bools**exponent).tolist())
