@@ -40,20 +40,23 @@ class TracedSymNode:
     numbers: HostNumbers | None = None
 
     def __init__(self, array: Any, kind: type) -> None:
-        with jax.enable_x64(True):
-            if (
-                not isinstance(array, jax.core.Tracer) and not no_jax_trace()
-            ):  # an input whose value is known now but may change between calls
-                array = jax.lax.optimization_barrier(jnp.asarray(array, getattr(array, "dtype", _DTYPE[kind])))
-            self.given = array
+        self.given = array
         self.kind = kind
         self.where = user_line()
+        if getattr(array, "dtype", _DTYPE[kind]) == _DTYPE[kind]:
+            self.array = self._in_64_bits()  # part of this trace, not of an inner one that may use it first
 
     @functools.cached_property
     def array(self) -> jax.Array:
         """The number in 64 bits; not computed before it is needed, because TPUs emulate them."""
+        return self._in_64_bits()
+
+    def _in_64_bits(self) -> jax.Array:
         with jax.enable_x64(True):
-            return jnp.asarray(self.given, _DTYPE[self.kind])
+            array = jnp.asarray(self.given, _DTYPE[self.kind])
+            if isinstance(array, jax.core.Tracer) or no_jax_trace():
+                return array
+            return jax.lax.optimization_barrier(array)  # known now, but it may change between calls
 
     def _is(self, kind: type) -> bool:
         return self.kind is kind
