@@ -12,11 +12,11 @@ SIGNATURES = """
 import gc, tracemalloc
 import torch, tenax
 from tenax.dispatch import operands
-from tenax.storage import fills, views
+from tenax.storage import placement, views
 from tenax.xla import memory
 
 # Tables that are bounded by a number are full after a few signatures.
-memory._REMEMBERED = views._GEOMETRIES = fills._MOST = operands._MAX_SCALARS = 8
+memory._REMEMBERED = views._GEOMETRIES = placement._MOST = operands._MAX_SCALARS = 8
 SHAPES = 100
 
 def signatures(start):
