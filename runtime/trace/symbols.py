@@ -44,14 +44,11 @@ class TracedSymNode:
         self.kind = kind
         self.where = user_line()
         if getattr(array, "dtype", _DTYPE[kind]) == _DTYPE[kind]:
-            self.array = self._in_64_bits()  # part of this trace, not of an inner one that may use it first
+            _ = self.array  # part of this trace, not of an inner one that may read it first
 
     @functools.cached_property
     def array(self) -> jax.Array:
         """The number in 64 bits; not computed before it is needed, because TPUs emulate them."""
-        return self._in_64_bits()
-
-    def _in_64_bits(self) -> jax.Array:
         with jax.enable_x64(True):
             array = jnp.asarray(self.given, _DTYPE[self.kind])
             if isinstance(array, jax.core.Tracer) or no_jax_trace():

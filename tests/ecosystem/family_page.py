@@ -13,7 +13,8 @@ HEAD = (
     "`python -m tests.ecosystem.families --target H100 --dtype bfloat16 --length 256 --write` compiles the forward "
     "pass and an AdamW step of small models of transformers, with heads of 64, for a device that need not exist. A "
     "cell has the seconds of both compilations, on two CPU cores that did other work too, and the kernels of attention "
-    "and grouped products in the step. On TPUs, which emulate 64-bit types, \\* marks a step that computes with them.\n"
+    "and grouped products in the step. On TPUs, which emulate 64-bit types, \\* marks a step whose optimized "
+    "program still names them; most are pairs of 32-bit values there, which are not counted.\n"
 )
 
 Programs = list[dict[str, Any]]  # of the forward pass and of the training step, as counted or with an `error`

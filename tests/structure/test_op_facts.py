@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tenax._torch.dispatcher import operator_names
-from tenax.aten import number_checks, preparations, registry, result_layouts
+from tenax.aten import number_checks, preparations, registry, result_dtypes, result_layouts
 from tenax.debug import cpu_reference
 from tenax.generated.table import ROWS
 
@@ -52,7 +52,7 @@ def test_the_runtime_names_operators_of_the_table() -> None:
 
 def test_a_spec_names_every_function_for_the_specs() -> None:
     named = {word for row in ROWS.values() for word in (row.results, *row.prepare[:1], *row.guard[:1])}
-    for module in (preparations, number_checks, result_layouts):
+    for module in (preparations, number_checks, result_dtypes, result_layouts):
         path = module.__name__.rpartition(".")[2]
         own = [n for n, f in vars(module).items() if isfunction(f) and f.__module__ == module.__name__ and n[0] != "_"]
         assert not {f"{path}.{name}" for name in own} - named
