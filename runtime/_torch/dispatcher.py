@@ -25,7 +25,6 @@ with private_names("torch", torch.__version__):
     operator_names = torch._C._dispatch_get_all_op_names
     has_kernels = torch._C._dispatch_has_kernel  # on any key
     has_kernel_on = torch._C._dispatch_has_kernel_for_dispatch_key
-    has_computed_kernel_on = torch._C._dispatch_has_computed_kernel_for_dispatch_key  # including composite kernels
     computed_kernel_on = torch._C._dispatch_get_computed_kernel_for_dispatch_key
     registered_on = torch._C._dispatch_get_registrations_for_dispatch_key
 

@@ -163,7 +163,7 @@ class CustomOperator(Signature):
         )  # the user's x64 setting: lowerings are traced with x64 on
         self.passed = [s for s in self.arguments if s.kind not in ("dropped", "device", "generator")]
         self.lowering = self.lower
-        self.described = any(has_kernel_on(name, key) for key in _DESCRIBING) and not self.undescribed
+        self.has_meta = any(has_kernel_on(name, key) for key in _DESCRIBING) and not self.undescribed
         self.library: Any = torch.library.Library(name.partition("::")[0], "IMPL")
 
     @property
@@ -171,11 +171,6 @@ class CustomOperator(Signature):
         """Whether it is a custom_op without a fake kernel, whose Meta kernel only raises."""
         definition = OPDEFS.get(self.name)
         return definition is not None and definition._abstract_fn is None
-
-    @property
-    def has_meta(self) -> bool:
-        """Whether the library describes the results of a call."""
-        return self.described
 
     @property
     def has_formula(self) -> bool:
@@ -241,7 +236,7 @@ class CustomOperator(Signature):
 
     def describe(self) -> None:
         """Register a fake kernel if the library has none."""
-        if self.described or not self.returns or self.row.dynamic:
+        if self.has_meta or not self.returns or self.row.dynamic:
             return
         if self.name in OPDEFS:
             OPDEFS[self.name].register_fake(self.fake)
@@ -377,7 +372,7 @@ class CustomOperatorAutograd(OpaqueComposite):
 
     def outputs(self, values: list[Any]) -> list[TensorSpec]:
         """The specs of the results, from the library's description or else from the function."""
-        if self.signature.described:
+        if self.signature.has_meta:
             return super().outputs(values)
         described = describe_results(self.signature.fake(*values))
         return [described] if isinstance(described, TensorSpec) else list(described)

@@ -47,6 +47,8 @@ def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> A
     """
     if signature.cpu_may_abort and (isinstance(refused, AssertionError) or "broadcast" in str(refused)):
         raise RuntimeError(str(refused)) from None
+    if isinstance(refused, NotImplementedError) and _is_large(values) and _accepts_smaller(signature, values):
+        raise refused
     try:
         found = signature.call(_to_host(values, blank=True))
     except NotImplementedError as error:  # for the dtype, or the op
@@ -75,7 +77,7 @@ def raise_matching(
     about dtypes; then small tensors are tried before large ones, and are enough if the kernel accepts them.
     """
     missing = _NO_KERNEL if half else _NO_CPU_KERNEL
-    if of_dtypes and sum(t.numel() for t in _tensors(values)) > _SMALL:
+    if of_dtypes and _is_large(values):
         try:
             signature.call(_to_host(_smaller(values), True))
             return
@@ -103,9 +105,22 @@ def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
     return [t for t in pytree.tree_leaves(list(values)) if isinstance(t, torch.Tensor)]
 
 
+def _is_large(values: Sequence[Any]) -> bool:
+    return sum(t.numel() for t in _tensors(values)) > _SMALL
+
+
+def _accepts_smaller(signature: Signature, values: Sequence[Any]) -> bool:
+    try:
+        signature.call(_to_host(_smaller(values), True))
+    except Exception:
+        return False
+    return True
+
+
 def _smaller(values: Sequence[Any]) -> list[Any]:
-    """The arguments with CPU tensors of sizes of at most 2, which broadcast with each other as the originals do."""
-    made = {id(t): torch.zeros([min(n, 2) for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
+    """The arguments with small CPU tensors: sizes beyond 1 become 2, 3, ... in their order, and equal ones stay equal."""
+    ranks = {n: i for i, n in enumerate(sorted({0, 1}.union(*(t.shape for t in _tensors(values)))))}
+    made = {id(t): torch.zeros([ranks[n] for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
     return [[made.get(id(x), x) for x in v] if isinstance(v, (list, tuple)) else made.get(id(v), v) for v in values]
 
 

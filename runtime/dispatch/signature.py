@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from .._torch.dispatcher import META, has_computed_kernel_on, registered_on
+from .._torch.dispatcher import registered_on
 from .._torch.modes import DisableTorchFunction
 from .._torch.operators import is_foreach, overload_named
 
@@ -62,6 +62,8 @@ class Signature:
     # Corrects the results described by torch's Meta kernel where the CPU kernel differs (`Row.results`).
     correct: Callable[[Sequence[Any], list[Any]], list[Any]] | None = None
 
+    # Whether torch's Meta kernel is asked for the results, and the CPU kernel for errors; otherwise the lowering is.
+    has_meta = True
     # Whether the CPU kernel may end the process on arguments that the Meta kernel rejects.
     cpu_may_abort = False
     # Whether a result may have torch's default dtype even if an argument is inexact.
@@ -113,16 +115,12 @@ class Signature:
         self.counts = lists[0] if is_foreach(name) else None
         if "state_steps" in self.names:
             self.counts = self.names.index("state_steps")
+            self.has_meta = False  # torch's kernels refuse a list of one count for all parameters
 
     @cached_property
     def lowering(self) -> Any:
         """The function that computes the operator: a generated one, or a kernel."""
         return getattr(importlib.import_module(f"tenax.{self.row.module}"), self.row.function)
-
-    @cached_property
-    def has_meta(self) -> bool:
-        """Whether torch's Meta kernel describes the results; otherwise the lowering does."""
-        return self.op.has_kernel_for_dispatch_key(META) or has_computed_kernel_on(self.op.name(), "Meta")
 
     @property
     def takes_dtype(self) -> bool:

@@ -67,6 +67,7 @@ OPTIMIZERS = {
     "Adam": lambda p: torch.optim.Adam(p, lr=0.1, foreach=True),
     "fused SGD": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, fused=True),
     "fused AdamW": lambda p: torch.optim.AdamW(p, lr=0.1, amsgrad=True, fused=True),
+    "fused AdamW, rate in a tensor": lambda p: torch.optim.AdamW(p, lr=torch.tensor(0.1), fused=True),
     "fused Adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1, fused=True),
 }
 

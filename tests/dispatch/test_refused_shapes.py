@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
 import tenax
+from tenax.dispatch import host_errors
 
 CALLS = """
 x.softmax(5) | x.softmax(2, torch.float64) | F.softmin(x, 2) | x.log_softmax(-3) | x[0, 0].softmax(1) | x.amax(5)
@@ -33,3 +36,20 @@ def test_what_cpu_torch_refuses_is_refused_in_its_words(call: str) -> None:
     with pytest.raises(expected.type) as found:
         called(x.to("jax"), i.to("jax"))
     assert str(found.value).splitlines()[0] == str(expected.value).splitlines()[0]
+
+
+def test_an_operator_without_a_meta_kernel_is_not_executed_on_the_host_at_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    converted: list[int] = []
+    plain = host_errors._to_host
+
+    def to_host(values: Sequence[object], blank: bool) -> list[object]:
+        converted.extend(t.numel() for t in host_errors._tensors(values))
+        return plain(values, blank)
+
+    monkeypatch.setattr(host_errors, "_to_host", to_host)
+    x = torch.nn.Parameter(torch.zeros(300, 301, device="jax"))
+    x.grad = torch.ones_like(x)
+    torch.optim.SGD([x], lr=0.1, momentum=0.9, fused=True).step()
+    assert converted and max(converted) < 100
