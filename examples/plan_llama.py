@@ -2,6 +2,7 @@
 
     python examples/plan_llama.py               # 8B on 64 devices
     python examples/plan_llama.py --size 70B    # on 512
+    python examples/plan_llama.py --recompute   # activations are recomputed in the backward pass, layer by layer
     python examples/plan_llama.py --target "H100:8x8"         # by the compiler of GPUs: pip install 'tenax[cuda]'
     python examples/plan_llama.py --target "TPU v5p:4x4x4"    # by the compiler of TPUs: pip install 'tenax[targets]'
 
@@ -23,6 +24,7 @@ import torch
 from fsdp_llama import Config, Llama
 from jax.sharding import PartitionSpec as P
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import tenax
 from tenax.distributed import StepPlan, plan
@@ -43,11 +45,14 @@ LAYOUTS = {
 }
 
 
-def build(layers: int, size: str) -> tuple[Callable[..., torch.Tensor], tuple[Any, ...]]:
+def build(layers: int, size: str, recompute: bool) -> tuple[Callable[..., torch.Tensor], tuple[Any, ...]]:
     """The step of a stack of so many layers, and its batch: on the device "meta", which is the default here."""
     config, _, _, batch = SIZES[size]
     model = Llama(Config(**{**vars(config), "layers": layers}))
     model.embedding.register_forward_hook(lambda module, inputs, x: tenax.shard(x, P("data")))
+    if recompute:
+        for layer in model.layers:
+            layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
 
     def step(tokens: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -63,14 +68,14 @@ def build(layers: int, size: str) -> tuple[Callable[..., torch.Tensor], tuple[An
     return step, (tokens, tokens)
 
 
-def planned(size: str, layout: str, chip: str | None, target: str | None = None) -> StepPlan:
+def planned(size: str, layout: str, chip: str | None, target: str | None = None, recompute: bool = False) -> StepPlan:
     """The plan of a model in a layout."""
     _, layers, devices, _ = SIZES[size]
     if target is not None:
         devices = len(tenax.target(target).devices)
     rules, model = LAYOUTS[layout]
     mesh = {"data": devices // model, "model": model}
-    return plan(partial(build, size=size), mesh, rules, chip=chip, layers=layers, target=target)
+    return plan(partial(build, size=size, recompute=recompute), mesh, rules, chip=chip, layers=layers, target=target)
 
 
 def comparison(plans: dict[str, StepPlan]) -> rich.table.Table:
@@ -100,12 +105,13 @@ def main() -> None:
     parser.add_argument("--layout", choices=LAYOUTS, help="only this one")
     parser.add_argument("--chip", help="for the times; by default H100, or that of the target")
     parser.add_argument("--target", help='devices whose compiler compiles the step, such as "TPU v5p:4x4x4"')
+    parser.add_argument("--recompute", action="store_true", help="checkpoint the activations of each layer")
     parser.add_argument("--html", type=Path, help="a folder for the pages")
     options = parser.parse_args()
     plans = {}
     for layout in [options.layout] if options.layout else LAYOUTS:
         chip = options.chip or (None if options.target else "H100")
-        plans[layout] = found = planned(options.size, layout, chip, options.target)
+        plans[layout] = found = planned(options.size, layout, chip, options.target, options.recompute)
         rich.print(found, f"compiled in {found.seconds:.0f} s")
         if options.html:
             found.save(options.html / f"{options.size} {layout}.html".replace(" ", "_"))

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ..tracebacks import is_of_library
 
@@ -62,7 +61,8 @@ def collectives(text: str) -> tuple[Collective, ...]:
             scattered[computation] = _bytes(match[1])
             continue
         else:
-            kind, amount = match[2], _bytes(match[1], match[3] and match[2] == "collective-permute")
+            pair = match[3] and match[2] != "all-reduce"  # the type of others is (operands, results, ...)
+            kind, amount = match[2], _bytes(_elements(match[1])[1] if pair else match[1])
             amount *= _group_size(row) if kind == "reduce-scatter" else 1
             chains |= {chain[1]} if chain else set()
         times = times or _times(text)
@@ -136,10 +136,22 @@ def _group_size(row: str) -> int:
     return 1 if groups is None else int(groups[2]) if groups[2] else groups[1].count(",") + 1
 
 
-def _bytes(shapes: str, second: Any = False) -> int:
-    """The size in bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`, or of the second one."""
+def _elements(shapes: str) -> list[str]:
+    """The elements of a tuple's type."""
+    depth, elements = 0, [""]
+    for letter in shapes[1:-1]:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            elements.append("")
+        else:
+            elements[-1] += letter
+    return elements
+
+
+def _bytes(shapes: str) -> int:
+    """The size in bytes of the arrays in a type, such as `(f32[8,32]{1,0}, bf16[4])`."""
     total = 0
-    for bits, sizes in _SHAPE.findall(shapes)[1:2] if second else _SHAPE.findall(shapes):
+    for bits, sizes in _SHAPE.findall(shapes):
         total += (int(bits or 8) * math.prod(int(n) for n in sizes.split(",") if n) + 7) // 8
     return total
 

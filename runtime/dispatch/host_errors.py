@@ -118,7 +118,7 @@ def _accepts_smaller(signature: Signature, values: Sequence[Any]) -> bool:
 
 
 def _smaller(values: Sequence[Any]) -> list[Any]:
-    """The arguments with small CPU tensors: sizes beyond 1 become 2, 3, ... in their order, and equal ones stay equal."""
+    """The arguments with small CPU tensors: sizes beyond 1 become 2, 3, ... in their order; equal ones stay equal."""
     ranks = {n: i for i, n in enumerate(sorted({0, 1}.union(*(t.shape for t in _tensors(values)))))}
     made = {id(t): torch.zeros([ranks[n] for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
     return [[made.get(id(x), x) for x in v] if isinstance(v, (list, tuple)) else made.get(id(v), v) for v in values]

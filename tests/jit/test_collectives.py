@@ -23,3 +23,24 @@ def test_a_gathered_argument_belongs_to_the_operation_that_reads_it_and_groups_m
         Collective("reduce-scatter", 4 * 8 * 128, "up", ""),
         Collective("all-gather", 4 * 128 * 64, "", ""),
     )
+
+
+# The result of an asynchronous collective is a tuple of operands, results and others; an all-reduce's is its result.
+STARTED = """HloModule jit_program
+
+ENTRY %main (p: f32[32,64], q: f32[8,64]) -> f32[8,128] {
+  %a = (f32[32,64]{1,0}, f32[128,64]{1,0}) all-gather-start(%p), replica_groups={{0,1,2,3}}
+  %b = ((f32[8]{0}, bf16[8,4]{1,0}), (f32[2]{0}, bf16[2,4]{1,0})) reduce-scatter-start(%p), replica_groups={{0,1,2,3}}
+  %c = (f32[8]{0}, f32[8]{0}, u32[], u32[]) collective-permute-start(%p)
+  %d = (f32[8]{0}, f32[4]{0}) all-reduce-start(%p, %q), replica_groups={{0,1,2,3}}
+}
+"""
+
+
+def test_asynchronous_collectives_count_as_synchronous_ones() -> None:
+    assert collectives(STARTED) == (
+        Collective("all-gather", 4 * 128 * 64, "", ""),
+        Collective("reduce-scatter", 4 * 8 + 2 * 8 * 4, "", ""),
+        Collective("collective-permute", 4 * 8, "", ""),
+        Collective("all-reduce", 4 * 12, "", ""),
+    )
