@@ -37,6 +37,7 @@ from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
 from .outside_tensors import TracedFunctions, cut_off, refusing_parts_of_gradients, written_outside
 from .random_numbers import RngRecorder, refuse_host_rng
+from .recomputation import recomputing
 from .sources import MISSING
 from .state_graph import StateGraph
 from .traced_step import TracedBackward, TracedInputs, TracedOutputs, TracedStep
@@ -145,7 +146,7 @@ class TracedRun:
         recorders = (
             *(refuse_host_rng(self.state, self.trace.stream), self.script.attached(), self.host.attached()),
             *(named([*self.state.reached.modules.values()]), self.reads.attached(), noting_materialized_gradients()),
-            *(self.functions, refusing_parts_of_gradients(self.outside)),
+            *(self.functions, refusing_parts_of_gradients(self.outside), recomputing()),
         )
         with ExitStack() as attached:
             for recorder in recorders:

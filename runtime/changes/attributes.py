@@ -377,6 +377,13 @@ LIBRARIES = (
         "They take numbers whose values are unknown while tracing.",
     ),
     Patch(
+        "torch.utils.checkpoint",
+        "_checkpoint_without_reentrant_generator",
+        (When.JIT_TRACE,),
+        "What is recomputed is kept apart from the forward pass, with which XLA would merge it.",
+    ),
+    Patch("torch.utils.checkpoint.CheckpointFunction", "backward", (When.JIT_TRACE,), "The same, with reentry."),
+    Patch(
         "torch.autograd.function.FunctionCtx",
         "set_materialize_grads",
         (When.JIT_TRACE,),

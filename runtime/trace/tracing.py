@@ -78,6 +78,8 @@ class Trace:
         self.moved: dict[int, MovedTensor] = {}  # by id, the tensors whose data was replaced
         self.returned = False  # whether the function has returned, and only its backward pass is still traced
         self.reshaped: dict[int, tuple[torch.Tensor, TensorSpec]] = {}  # by id, with the geometry before
+        self.recomputation: Recomputation | None = None  # that is running
+        self.latest: Any = None  # the array that was written last
 
     def lift(self, cell: Cell) -> None:
         """Make an outside cell an input of the program."""
@@ -134,6 +136,30 @@ class Trace:
             state.pop("owner", None)
 
 
+class Recomputation:
+    """A recomputation, which reads arrays from before it through optimization barriers, as in `jax.checkpoint`.
+
+    Otherwise XLA would compute once what the recomputation and the forward pass compute from the same arrays. The
+    barriers also wait for the array that was written last, a gradient, so that nothing is recomputed too early.
+    """
+
+    def __init__(self, latest: Any) -> None:
+        self.latest = latest
+        self.known: dict[int, tuple[Any, Any]] = {}  # by id: an array, and what is read for it
+
+    def note(self, value: Any) -> None:
+        """An array that the recomputation made."""
+        self.known[id(value)] = value, value
+
+    def read(self, value: Any) -> Any:
+        """What it reads for the array of a cell."""
+        if id(value) not in self.known:
+            apart = jax.lax.optimization_barrier((value, self.latest))[0] if isinstance(value, jax.Array) else value
+            self.known[id(value)] = value, apart
+            self.note(apart)
+        return self.known[id(value)][1]
+
+
 class MovedTensor(NamedTuple):
     """A tensor whose data a run replaced."""
 
@@ -159,7 +185,8 @@ def _property(name: str) -> property:
             cell.settle()
         if "owner" not in state and (trace := next((t for t in reversed(trace_stack()) if t.lifts), None)) is not None:
             trace.lift(cell)
-        return state[name]
+        trace = current_trace()
+        return state[name] if trace is None or trace.recomputation is None else trace.recomputation.read(state[name])
 
     def put(cell: Cell, value: Any) -> None:
         state = cell.__dict__
@@ -185,6 +212,10 @@ def _property(name: str) -> property:
                     f"module's buffers as state{user_line()}"
                 )
             value = trace.stored(state, name, value)
+            if trace.recomputation is not None:
+                trace.recomputation.note(value)
+            elif isinstance(value, jax.core.Tracer):
+                trace.latest = value
         state[name] = value
 
     return property(get, put)

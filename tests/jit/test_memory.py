@@ -11,10 +11,12 @@ import jax
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import tenax
 from tenax._jit.jitted import compiled_of
 from tenax.dispatch.aot_call import AotCall
+from tests.helpers.agreement import close
 from tests.helpers.training import data, mlp, trainer
 
 
@@ -120,3 +122,32 @@ def test_a_new_state_takes_the_buffer_of_the_old() -> None:
     assert [i for i, _ in pairs] == list(range(state)) and pairs == sorted(pairs, key=lambda pair: pair[1])
     copies = re.findall(r"= f32\[[\d,]+\]\S* copy\(", text)
     assert len(copies) <= state // 3  # weights may be updated before the backward pass has read them
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_checkpoint_is_computed_again(reentrant: bool) -> None:
+    """XLA would merge what is recomputed with the forward pass, and keep the activations."""
+
+    def products(recompute: bool) -> tuple[int, list[torch.Tensor]]:
+        torch.manual_seed(0)
+        layers = nn.ModuleList(
+            nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Dropout(0.2), nn.Linear(8, 4), nn.Tanh()) for _ in range(3)
+        )
+        layers, x = layers.to("jax"), torch.ones(5, 4, device="jax", requires_grad=True)
+
+        @tenax.jit
+        def step() -> None:
+            y = x
+            for layer in layers:
+                y = checkpoint(layer, y, use_reentrant=reentrant) if recompute else layer(y)
+            y.square().sum().backward()
+
+        step()
+        programs = list(compiled_of(step).programs.values())
+        text = programs[-1][0].forward.compiled.as_text()
+        return text.count(" dot("), [x.grad, *(p.grad for p in layers.parameters())]
+
+    (once, expected), (twice, found) = products(False), products(True)
+    assert twice == once + 6
+    for a, b in zip(found, expected, strict=True):
+        close(a, b)
