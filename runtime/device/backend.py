@@ -5,14 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from .._torch.device import (
-    PRIVATE_USE_1,
-    DeviceGuard,
-    PrivateUse1Hooks,
-    pin_in_host_memory,
-    register_device,
-    registered_name,
-)
+from .._torch.device import PRIVATE_USE_1, DeviceGuard, PrivateUse1Hooks, register_device, registered_name
 from ..storage.ordinals import NAME
 
 
@@ -61,7 +54,6 @@ def install() -> None:
         raise RuntimeError(f"tenax: torch's one free device is taken by {current!r}; expected it to be unused")
     module = _DeviceModule(f"torch.{NAME}", "Device module of tenax: PyTorch on JAX.")
     register_device(NAME, module, _Hooks(), _Guard())
-    pin_in_host_memory()
 
 
 def set_guard_method(method: property) -> None:
