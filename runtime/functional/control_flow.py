@@ -12,6 +12,7 @@ from torch import fx
 
 from .._torch import NAME, pytree
 from ..dispatch import jax_call
+from ..errors import TraceError
 from ..trace.core import user_line
 from .pure import run_pure
 
@@ -114,6 +115,11 @@ def _in_trace(operator: Any) -> Callable[..., Any]:
         captured = any(isinstance(x, fx.GraphModule) for x in leaves)
         if not captured or any(x.device.type != NAME for x in tensors.values()):
             return NotImplemented
+        if operator is _hop.while_loop and torch.is_grad_enabled() and any(x.requires_grad for x in tensors.values()):
+            raise TraceError(
+                f"torch.while_loop within a compiled function{user_line()}: a tensor requires a gradient, and XLA has "
+                "none for a loop of unknown length; expected torch's scan, or torch.no_grad()"
+            )
 
         def run(*arrays: jax.Array) -> tuple[jax.Array, ...]:
             now = dict(enumerate(leaves)) | dict(zip(tensors, arrays, strict=True))
