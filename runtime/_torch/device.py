@@ -11,7 +11,7 @@ import torch
 from torch._library import opaque_object
 from torch.utils import backend_registration
 
-from ..releases import private_names
+from ..releases import TESTED, private_names
 
 with private_names("torch", torch.__version__):
     STREAM: Any = torch._C.Stream
@@ -37,6 +37,7 @@ _GET_ALLOCATOR = "_ZN3c1012GetAllocatorERKNS_10DeviceTypeE"
 _SET_ALLOCATOR = "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
 _GET_CPU_ALLOCATOR = "_ZN3c1015GetCPUAllocatorEv"
 _GET_HOOKS = "_ZN2at6detail19getPrivateUse1HooksEv"
+_GET_PINNED_ALLOCATOR = 14  # the place in `_methods` of `at::AcceleratorHooksInterface::getPinnedMemoryAllocator`
 _methods = (ctypes.c_void_p * 32)()  # the virtual methods of the device's hooks, which C++ calls as long as it runs
 
 
@@ -68,29 +69,20 @@ def pin_in_host_memory() -> bool:
 
     torch asks the hooks of the accelerator for the allocator of pinned memory, and those of a Python backend raise. The
     C++ object of the hooks gets a copy of its table of virtual methods in which that method is `c10::GetCPUAllocator`.
-    Its place differs between releases of torch, so each is tried, starting at the earliest. The price is that this
-    depends on the layout of C++ objects, which is checked by one call.
+    The price is that this depends on the place of the method, which is that of the tested releases.
     """
+    if ".".join(torch.__version__.split(".")[:2]) not in TESTED["torch"]:
+        return False
     try:
-        get, pinned = getattr(_library("torch_cpu"), _GET_HOOKS), getattr(_library("c10"), _GET_CPU_ALLOCATOR)
+        get, allocator = getattr(_library("torch_cpu"), _GET_HOOKS), getattr(_library("c10"), _GET_CPU_ALLOCATOR)
     except (OSError, AttributeError):
         return False
     get.restype = ctypes.c_void_p
-    hooks = ctypes.c_void_p.from_address(get())
-    plain, header = hooks.value, 2 * ctypes.sizeof(ctypes.c_void_p)  # the type's information precedes the methods
-    assert plain is not None
-    ctypes.memmove(_methods, plain - header, ctypes.sizeof(_methods))
+    hooks, header = ctypes.c_void_p.from_address(get()), 2 * ctypes.sizeof(ctypes.c_void_p)
+    ctypes.memmove(_methods, (hooks.value or 0) - header, ctypes.sizeof(_methods))  # with what precedes the table
+    _methods[_GET_PINNED_ALLOCATOR] = ctypes.cast(allocator, ctypes.c_void_p).value
     hooks.value = ctypes.addressof(_methods) + header
-    for place in range(14, 20):
-        method, _methods[place] = _methods[place], ctypes.cast(pinned, ctypes.c_void_p).value
-        try:
-            torch.empty(0, device="cpu", pin_memory=True)
-        except NotImplementedError:
-            _methods[place] = method
-        else:
-            return True
-    hooks.value = plain
-    return False
+    return True
 
 
 def guard_xla() -> bool:
