@@ -13,7 +13,7 @@ from jax.typing import ArrayLike
 from tenax.generated import pointwise as pointwise_ops
 from tenax.kernels import activation as activation_kernels
 from tenax.kernels import complex as complex_kernels
-from tenax.kernels.arithmetic import add, mul, sub
+from tenax.kernels.arithmetic import mul
 from tenax.words import DEFAULT, INT_TO_FLOAT, NO_OPMATH, SATURATE, Array, Gradients, cast, is_complex, with_derivative
 
 
@@ -384,7 +384,16 @@ def hardtanh(self: Array, min_val: ArrayLike = -1, max_val: ArrayLike = 1) -> Ar
     Spec: ops_spec/activation.yaml
     """
     dtype, self, min_val, max_val = SATURATE(self, scalars=(min_val, max_val))
-    return cast(jnp.where(self <= min_val, min_val, jnp.where(self >= max_val, max_val, self)), dtype)
+
+    def value(self: Array, min_val: ArrayLike, max_val: ArrayLike) -> Array:
+        return jnp.minimum(jnp.maximum(self, min_val), max_val)
+
+    def gradients(grad: Array, result: Array, self: Array, min_val: ArrayLike, max_val: ArrayLike) -> Gradients:
+        return {
+            "self": lambda: hardtanh_backward(grad, self, min_val, max_val),
+        }
+
+    return cast(with_derivative(value, gradients, self=self, min_val=min_val, max_val=max_val), dtype)
 
 
 def hardtanh_backward(grad_output: Array, self: Array, min_val: ArrayLike, max_val: ArrayLike) -> Array:
@@ -473,9 +482,8 @@ def softshrink(self: Array, lambd: ArrayLike = 0.5) -> Array:
 
     Spec: ops_spec/activation.yaml
     """
-    dtype, self, lambd = NO_OPMATH(self, scalars=(lambd,))
-    result = jnp.where(jnp.abs(self) <= lambd, 0, jnp.where(self > lambd, sub(self, lambd), add(self, lambd)))
-    return cast(result, dtype)
+    dtype, self = NO_OPMATH(self)
+    return cast(jnp.where(jnp.abs(self) <= lambd, 0, jnp.where(self > lambd, self - lambd, self + lambd)), dtype)
 
 
 def softshrink_backward(grad_output: Array, self: Array, lambd: ArrayLike) -> Array:

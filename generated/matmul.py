@@ -59,7 +59,7 @@ def addmm(self: Array, mat1: Array, mat2: Array, *, beta: ArrayLike = 1, alpha: 
 
     Spec: ops_spec/matmul.yaml
     """
-    return axpby(alpha, contract(mat1, mat2, (1,), (0,), dtype=term_dtype(mat1.dtype)), beta, self)
+    return axpby(alpha if mat1.size else 1, contract(mat1, mat2, (1,), (0,), dtype=term_dtype(mat1.dtype)), beta, self)
 
 
 def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -67,7 +67,9 @@ def baddbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, a
 
     Spec: ops_spec/matmul.yaml
     """
-    return axpby(alpha, contract(batch1, batch2, (2,), (1,), 1, term_dtype(batch1.dtype)), beta, self)
+    return axpby(
+        alpha if batch1.size else 1, contract(batch1, batch2, (2,), (1,), 1, term_dtype(batch1.dtype)), beta, self
+    )
 
 
 def addbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -75,7 +77,12 @@ def addbmm(self: Array, batch1: Array, batch2: Array, *, beta: ArrayLike = 1, al
 
     Spec: ops_spec/matmul.yaml
     """
-    return axpby(alpha, contract(batch1, batch2, (0, 2), (0, 1), dtype=term_dtype(batch1.dtype)), beta, self)
+    return axpby(
+        alpha if batch1.size else 1,
+        contract(batch1, batch2, (0, 2), (0, 1), dtype=term_dtype(batch1.dtype)),
+        beta,
+        self,
+    )
 
 
 def addmv(self: Array, mat: Array, vec: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:
@@ -83,7 +90,7 @@ def addmv(self: Array, mat: Array, vec: Array, *, beta: ArrayLike = 1, alpha: Ar
 
     Spec: ops_spec/matmul.yaml
     """
-    return axpby(alpha, contract(mat, vec, (1,), (0,), dtype=term_dtype(mat.dtype)), beta, self)
+    return axpby(alpha if mat.size else 1, contract(mat, vec, (1,), (0,), dtype=term_dtype(mat.dtype)), beta, self)
 
 
 def addr(self: Array, vec1: Array, vec2: Array, *, beta: ArrayLike = 1, alpha: ArrayLike = 1) -> Array:

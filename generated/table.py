@@ -2027,7 +2027,9 @@ ROWS: dict[str, Row] = {
     "soft_margin_loss_backward": Row("generated.loss", "soft_margin_loss_backward"),
     "softplus": Row("generated.activation", "softplus", dtypes=(("", "floating"),)),
     "softplus_backward": Row("generated.activation", "softplus_backward", results="result_layouts.like_product"),
-    "softshrink": Row("generated.activation", "softshrink", dtypes=(("", "floating"),)),
+    "softshrink": Row(
+        "generated.activation", "softshrink", special=(("lambd", (float("inf"), "sign")),), dtypes=(("", "floating"),)
+    ),
     "softshrink_backward": Row("generated.activation", "softshrink_backward"),
     "sort": Row("generated.sort", "sort", dtypes=(("", "not complex float8"),)),
     "sort.stable": Row("generated.sort", "sort__stable", dtypes=(("", "not complex float8"),)),

@@ -11,6 +11,10 @@ class TraceError(RuntimeError):
     """A traced program needs an unknown value, or has an effect that would be lost."""
 
 
+class ResultError(RuntimeError):
+    """A lowering returned another shape or dtype than torch specifies."""
+
+
 class CheckError(RuntimeError):
     """A compiled function, called with `check`, behaved differently from eager mode."""
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from . import patches
 from ._torch import NAME, late_modules
-from ._torch.device import PRIVATE_USE_1, use_meta_allocator
+from ._torch.device import PRIVATE_USE_1, pin_in_host_memory, use_meta_allocator
 from .aten import registration
 from .device import backend, entry
 from .device.after_import import after_import
@@ -59,6 +59,7 @@ def install() -> None:
         _call("device.naming", "check")
     _installed = True
     backend.install()
+    pin_in_host_memory()
     if NAME == "tpu":
         _call("compat.torch_tpu", "install")
     registration.register_first()

@@ -66,8 +66,8 @@ def _level(dtype: DType) -> int:
 
 
 def is_negative(x: Any) -> bool:
-    """Whether a Python number is negative; for a `Number`, only if the spec asks for its sign."""
-    return x.negative if isinstance(x, Number) else not isinstance(x, complex) and x < 0
+    """Whether a Python number is negative or NaN; for a `Number`, only if the spec asks for its sign."""
+    return x.negative if isinstance(x, Number) else not isinstance(x, complex) and not x >= 0
 
 
 def is_complex(x: Any) -> bool:

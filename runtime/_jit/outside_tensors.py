@@ -20,6 +20,7 @@ from .. import patches
 from .._torch.tensors import swap_implementations
 from ..aten.traced_gradients import IN_TRACES
 from ..errors import TraceError
+from ..functional import control_flow
 from ..storage.cell import Cell
 from ..trace.autograd_engine import Engine
 from ..trace.core import user_line
@@ -27,6 +28,7 @@ from ..trace.indexing import TracedIndexing
 from .autograd_graph import graph_leaves
 from .outputs import is_device_tensor
 
+_UNREAD = "AttributeReads._recording.<locals>.__getattribute__"  # which Dynamo does not trace
 _WRITTEN_LEAF = "leaf Variable that requires grad is being used in an in-place operation"
 _Tensor: Any = torch.Tensor  # its properties are descriptors
 _OF_MEMORY = (  # functions that tell where the memory of a tensor is, or read beyond it
@@ -109,7 +111,7 @@ class TracedFunctions(TracedIndexing):
     of which tensors the function asks for the memory."""
 
     def __init__(self, outside: dict[int, torch.Tensor]) -> None:
-        super().__init__(IN_TRACES)
+        super().__init__(IN_TRACES | control_flow.IN_TRACES)
         self.asked: set[Cell] = set()  # whose memory the run asked for
         self.own.update(dict.fromkeys(_OF_MEMORY, self.ask))
         self.outside = outside
@@ -146,9 +148,14 @@ class TracedFunctions(TracedIndexing):
         return refuse
 
 
-def written_outside(error: BaseException) -> TraceError | None:
-    """Translate torch's error about an in-place write to a leaf, which may have a history outside; None for others."""
-    if not isinstance(error, RuntimeError) or _WRITTEN_LEAF not in str(error):
+def translated(error: BaseException, outside: bool) -> TraceError | None:
+    """Translate torch's errors about control flow and about a write to a leaf, which may have a history outside."""
+    if _UNREAD in str(error):
+        return TraceError(
+            f"control flow within a compiled function{user_line(error)}: a branch or body reads an attribute of a "
+            "module or object; read it before, in a variable, and call torch.nn.functional"
+        )
+    if not outside or not isinstance(error, RuntimeError) or _WRITTEN_LEAF not in str(error):
         return None
     return TraceError(
         f"an in-place operation within a compiled function{user_line(error)} writes to a tensor that requires a "

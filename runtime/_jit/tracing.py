@@ -35,7 +35,7 @@ from .lines import name_of
 from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
-from .outside_tensors import TracedFunctions, cut_off, refusing_parts_of_gradients, written_outside
+from .outside_tensors import TracedFunctions, cut_off, refusing_parts_of_gradients, translated
 from .random_numbers import RngRecorder, refuse_host_rng
 from .recomputation import recomputing
 from .sources import MISSING
@@ -89,7 +89,7 @@ def trace_step(
             traced.trace.lose()
     if failures:
         error = failures.pop()
-        if outside and (explained := written_outside(error)):
+        if explained := translated(error, bool(outside)):
             raise explained from error
         raise error
     return TracedStep(

@@ -11,7 +11,7 @@ import torch
 from torch._library import opaque_object
 from torch.utils import backend_registration
 
-from ..releases import private_names
+from ..releases import TESTED, private_names
 
 with private_names("torch", torch.__version__):
     STREAM: Any = torch._C.Stream
@@ -26,14 +26,19 @@ with private_names("torch", torch.__version__):
     _opaque_types: Any = opaque_object._OPAQUE_TYPES
     registered_name = torch._C._get_privateuse1_backend_name  # "privateuseone" if no device has been registered
 
-# Values of `c10::DeviceType`, and mangled C++ names of libc10, which a build of torch may not export: the table of
-# guards with one pointer per device type (`c10::impl::device_guard_impl_registry`), and the allocator functions.
+# Values of `c10::DeviceType`, and mangled C++ names of libc10 and libtorch_cpu, which a build of torch may not export:
+# the table of guards with one pointer per device type (`c10::impl::device_guard_impl_registry`), the allocator
+# functions, and `at::detail::getPrivateUse1Hooks`.
 _PRIVATE_USE_1 = 20
 _META = 14
 _XLA = 9
 _GUARDS = "_ZN3c104impl26device_guard_impl_registryE"
 _GET_ALLOCATOR = "_ZN3c1012GetAllocatorERKNS_10DeviceTypeE"
 _SET_ALLOCATOR = "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
+_GET_CPU_ALLOCATOR = "_ZN3c1015GetCPUAllocatorEv"
+_GET_HOOKS = "_ZN2at6detail19getPrivateUse1HooksEv"
+_GET_PINNED_ALLOCATOR = 14  # the place in `_methods` of `at::AcceleratorHooksInterface::getPinnedMemoryAllocator`
+_methods = (ctypes.c_void_p * 32)()  # the virtual methods of the device's hooks, which C++ calls as long as it runs
 
 
 def make_transparent(cls: type) -> None:
@@ -49,7 +54,7 @@ def use_meta_allocator() -> bool:
     export the functions, the replaced methods in `device/storage_methods.py` are the only protection.
     """
     try:
-        library = _libc10()
+        library = _library("c10")
         get, put = getattr(library, _GET_ALLOCATOR), getattr(library, _SET_ALLOCATOR)
     except (OSError, AttributeError):
         return False
@@ -59,19 +64,40 @@ def use_meta_allocator() -> bool:
     return True
 
 
+def pin_in_host_memory() -> bool:
+    """Have torch use its CPU allocator for pinned memory; False if this build of torch does not allow it.
+
+    torch asks the hooks of the accelerator for the allocator of pinned memory, and those of a Python backend raise. The
+    C++ object of the hooks gets a copy of its table of virtual methods in which that method is `c10::GetCPUAllocator`.
+    The price is that this depends on the place of the method, which is that of the tested releases.
+    """
+    if ".".join(torch.__version__.split(".")[:2]) not in TESTED["torch"]:
+        return False
+    try:
+        get, allocator = getattr(_library("torch_cpu"), _GET_HOOKS), getattr(_library("c10"), _GET_CPU_ALLOCATOR)
+    except (OSError, AttributeError):
+        return False
+    get.restype = ctypes.c_void_p
+    hooks, header = ctypes.c_void_p.from_address(get()), 2 * ctypes.sizeof(ctypes.c_void_p)
+    ctypes.memmove(_methods, (hooks.value or 0) - header, ctypes.sizeof(_methods))  # with what precedes the table
+    _methods[_GET_PINNED_ALLOCATOR] = ctypes.cast(allocator, ctypes.c_void_p).value
+    hooks.value = ctypes.addressof(_methods) + header
+    return True
+
+
 def guard_xla() -> bool:
     """Use the device's guard for torch's device type `xla`, so that "xla" without an index is the current device.
 
     Returns False if this build of torch does not export the table; "xla" then needs an index.
     """
     try:
-        guards = (ctypes.c_void_p * (_PRIVATE_USE_1 + 1)).in_dll(_libc10(), _GUARDS)
+        guards = (ctypes.c_void_p * (_PRIVATE_USE_1 + 1)).in_dll(_library("c10"), _GUARDS)
     except (OSError, ValueError):
         return False
     guards[_XLA] = guards[_PRIVATE_USE_1]
     return True
 
 
-def _libc10() -> ctypes.CDLL:
+def _library(name: str) -> ctypes.CDLL:
     suffix = "dylib" if sys.platform == "darwin" else "so"
-    return ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / f"libc10.{suffix}"))
+    return ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / f"lib{name}.{suffix}"))

@@ -53,6 +53,10 @@ def empty_strided(
 ) -> Tensor:
     if pin_memory:
         raise RuntimeError("empty_strided: Only dense CPU tensors can be pinned; expected pin_memory=False")
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
     dtype, index = dtype or torch.get_default_dtype(), device_index(device)
     n = 1 + sum((a - 1) * b for a, b in zip(size, stride, strict=True)) if 0 not in size else 0
     if n == math.prod(size):

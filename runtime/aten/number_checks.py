@@ -10,9 +10,9 @@ import torch
 
 
 def index_in_axis(input_sizes: Sequence[int], dim: int, index: int) -> None:
-    """Raise torch's error for an index beyond the axis that it selects from."""
-    size = input_sizes[dim]
-    if not -size <= index < size:
+    """Raise torch's error for an index beyond the axis that it selects from; other errors are left to the operator."""
+    size = input_sizes[dim] if -len(input_sizes) <= dim < len(input_sizes) else None
+    if size is not None and not -size <= index < size:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {[*input_sizes]} at dimension "
             f"{dim % len(input_sizes)}"
@@ -20,9 +20,8 @@ def index_in_axis(input_sizes: Sequence[int], dim: int, index: int) -> None:
 
 
 def index_in_axis_of(self: torch.Tensor, dim: int, index: int) -> None:
-    """As `index_in_axis`, for an axis of a tensor; other errors are left to the operator."""
-    if -self.dim() <= dim < self.dim():
-        index_in_axis(self.size(), dim, index)
+    """As `index_in_axis`, for an axis of a tensor."""
+    index_in_axis(self.size(), dim, index)
 
 
 def part_of_axis(self: torch.Tensor, dim: int, start: int, length: int) -> None:
@@ -47,7 +46,9 @@ def rank_in_axis(self: torch.Tensor, k: int, dim: int) -> None:
 def slice_of_length(
     grad_output: torch.Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
 ) -> None:
-    """Raise torch's error for a gradient of another length than the slice."""
+    """Raise torch's error for a gradient of another length than the slice; other errors are left to the operator."""
+    if not -len(input_sizes) <= dim < len(input_sizes) == grad_output.dim():
+        return
     count, shape = len(range(*slice(start, end, step).indices(input_sizes[dim]))), [*grad_output.shape]
     if count == shape[dim]:
         return

@@ -121,7 +121,7 @@ def as_strided_scatter(
         raise RuntimeError(
             "as_strided_scatter is currently only supported for contiguous inputs that require a gradient"
         )
-    if _covers(self) and not _repeats(size, stride):
+    if _covers(self) and len(size) == len(stride) and not _repeats(size, stride):
         return kernel_of("as_strided_scatter")(self, src, size, stride, storage_offset)
     copied = _copied(self)
     copied.as_strided(size, stride, storage_offset).copy_(src)

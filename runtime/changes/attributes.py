@@ -131,13 +131,6 @@ LIBRARIES = (
         "The tensors that torch traces with have no method `jax`, because they have no value.",
     ),
     Patch(
-        "torch.Tensor",
-        "pin_memory",
-        (When.IMPORT,),
-        "**This changes CPU tensors:** a CPU tensor returns itself. torch looks for the pinned memory of a registered "
-        "device, and there is none.",
-    ),
-    Patch(
         "torch._tensor_str",
         "_tensor_str",
         (When.TENSOR,),

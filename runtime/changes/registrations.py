@@ -25,6 +25,12 @@ ENTRIES = (
         "torch's Meta allocator, set through `ctypes`: C++ code that asks for memory gets a Python error and no crash.",
     ),
     Entry(
+        "torch's hooks of the accelerator",
+        "the allocator of pinned memory",
+        (When.IMPORT,),
+        "torch's CPU allocator, set through `ctypes`: `pin_memory` of a tensor is a copy in ordinary memory.",
+    ),
+    Entry(
         "torch's dispatcher",
         "`PrivateUse1`, and the keys of sparse and quantized tensors",
         (When.IMPORT,),

@@ -171,7 +171,9 @@ class CompiledGraph:
             before = [found.cells[k].content for k, _ in found.copied]
             results = program(given, found.cells, values, keys)
         for (k, x), held in zip(found.copied, before, strict=True):
-            if found.cells[k].content is not held:
+            if x.nbytes and not found.cells[k].nbytes:
+                x.untyped_storage().resize_(0)
+            elif found.cells[k].content is not held:
                 x.copy_(new_tensor(found.cells[k], x.size(), x.dtype))
         return results
 

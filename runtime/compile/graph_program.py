@@ -146,7 +146,7 @@ class GraphProgram:
             outputs = self.run.inlined(*values, *keys)
         elif self.donated and not held_elsewhere(values, self.donated, [cells[self.operands[i]] for i in self.donated]):
             if self.donating is None:
-                self.donating = AotCall(self.traced, self.donated, self.options.compiler_options)
+                self.donating = AotCall(self.traced, self.donated, self.run.options)
             ran: list[Sequence[jax.Array]] = []
             try:
                 self.donating.into(ran, [*values, *keys])

@@ -11,12 +11,12 @@ from torch import fx
 
 from .._torch import pytree
 from .._torch.operators import INDEX, VIEW_AS_DTYPE
+from ..functional.control_flow import CONTROL
 from ..storage import random
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
 from ..trace.masked_indexing import is_unknown_mask
 from ..trace.transfer import read
-from .control_flow import CONTROL
 from .nodes import line_of
 
 _hop = torch.ops.higher_order

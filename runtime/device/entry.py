@@ -135,15 +135,6 @@ def _jax_array(self: torch.Tensor) -> Any:
     return _jax(without_gradient(self))
 
 
-def _pinning(plain: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    def pin_memory(self: torch.Tensor, device: Any = None) -> torch.Tensor:
-        # torch would look for the registered device's pinned allocator. There is none; plain host memory will do.
-        plain_memory = device is None or torch.device(device).type == NAME
-        return self if self.device.type == "cpu" and plain_memory else plain(self, device)
-
-    return pin_memory
-
-
 def install() -> None:
     """Replace the functions and classes."""
     torch.serialization.register_package(_PRIORITY, location, _restore)
@@ -153,7 +144,6 @@ def install() -> None:
     for name, make in (("Stream", _stream), ("Event", _stream), ("Generator", _generator)):
         patches.wrap(f"torch.{name}", partial(_subclassed, make))
     patches.wrap("torch.UntypedStorage.__new__", _making_storages)
-    patches.wrap("torch.Tensor.pin_memory", _pinning)
     for path in ("torch.to_dlpack", "torch.utils.dlpack.to_dlpack"):
         patches.for_device(path, lambda tensor: tensor.__dlpack__())
     for name, method in (("jax", _jax), ("__jax_array__", _jax_array)):

@@ -21,7 +21,7 @@ from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
 from ..trace.axes import with_automatic_axes
 from ..xla import mappings
-from ..xla.options import KEPT_BARRIERS
+from ..xla.options import CUSTOM, KEPT_BARRIERS
 from ..xla.stored import compile_or_load
 from ..xla.totals import hold
 from ..xla.waiting import waiting_for
@@ -47,7 +47,7 @@ class AotCall:
             options: XLA compiler options.
         """
         self.donated = tuple(donated)
-        self.options = {**KEPT_BARRIERS.get(platform(), {}), **(options or {})} or None
+        self.options = {**KEPT_BARRIERS.get(platform(), {}), **CUSTOM.get(), **(options or {})} or None
 
         @wraps(function)
         def run(*arrays: jax.Array) -> Any:

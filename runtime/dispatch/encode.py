@@ -141,7 +141,7 @@ def _number(call: EncodedCall, name: str, slot: Argument, value: Any) -> Any:
     exact = call.wide and not (words and type(value) is int)  # 32 bits hold an int, or it is passed with 64 anyway
     part, operand = encode_number(value, exact or "wide" in words)
     call.operands.append(operand)
-    return (part, bool(value < 0)) if "sign" in words and type(value) is not complex else part
+    return (part, not value >= 0) if "sign" in words and type(value) is not complex else part
 
 
 def _tensor(signature: Signature, call: EncodedCall, slot: Argument, value: Any, values: Any) -> Operand | None:

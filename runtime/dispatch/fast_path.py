@@ -198,7 +198,7 @@ else:
     k{i} = type({a}), {sign}, None
     v{i} = varying({a}, c0.aval.dtype{wide})
 """
-SPECIAL = {"P": ("None", ""), "Q": ("{a} < 0", ""), "D": ("None", ", True")}  # what replaces {sign} and {wide}
+SPECIAL = {"P": ("None", ""), "Q": ("not {a} >= 0", ""), "D": ("None", ", True")}  # what replaces {sign} and {wide}
 KEY_LINES = {
     "T": _TENSOR,
     "W": _TENSOR,

@@ -83,7 +83,7 @@ class ListCall:
                 usual = is_in_key(dispatcher.signature.name, slot, value)
                 key.append((type(value), usual))
                 if slot.special is not None:
-                    key.append(value if usual else "sign" in slot.special and value < 0)
+                    key.append(value if usual else "sign" in slot.special and not value >= 0)
                 if usual:
                     self.operands.append(None)
                 else:

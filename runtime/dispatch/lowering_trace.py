@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ..dtypes import numpy_dtype, torch_dtype
+from ..errors import ResultError
 from ..float32_products import float32_products, products_in
 from ..kernels.platform import require_supported
 from ..storage.access import load, store, to_memory_order
@@ -236,10 +237,10 @@ def _checked(signature: Signature, results: Any, expected: Any) -> list[jax.Arra
     def visit(result: Any, output: Any) -> None:
         if isinstance(output, TensorSpec):
             if result is None:
-                raise RuntimeError(f"{signature.name}: the lowering gave no result; expected {output}")
+                raise ResultError(f"{signature.name}: the lowering gave no result; expected {output}")
             shape, dtype = tuple(result.shape), np.dtype(result.dtype)
             if shape != output.size or dtype != numpy_dtype(output.dtype):
-                raise RuntimeError(
+                raise ResultError(
                     f"{signature.name}: the lowering gave {dtype}{list(shape)}; "
                     f"expected {output.dtype}{list(output.size)} as torch's Meta kernel says"
                 )

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from .._torch.operators import EMPTY_STRIDED
+from ..errors import ResultError
 from ..storage.spec import TensorSpec
 from ..trace.core import SYMBOLIC_TYPES
 from .signature import Signature
@@ -83,7 +84,7 @@ def _two_steps(values: list[Any]) -> list[Any]:
 
 
 # Errors that a lowering raises by accident for invalid arguments, where torch may have a better message.
-LOWERING_ERRORS = (TypeError, ValueError, KeyError, ZeroDivisionError)
+LOWERING_ERRORS = (TypeError, ValueError, LookupError, ZeroDivisionError, RecursionError, ResultError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"

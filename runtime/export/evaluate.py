@@ -24,11 +24,11 @@ from .._torch.operators import HigherOrderOperator, OpOverload
 from ..aten.custom_ops import registered
 from ..aten.overrides import composite_of
 from ..aten.registry import signature_of
-from ..compile.control_flow import CONTROL
 from ..dispatch import jax_call
 from ..dispatch.signature import Signature
 from ..dtypes import numpy_dtype, torch_dtype
 from ..errors import no_lowering
+from ..functional.control_flow import CONTROL
 from ..functional.keys import DrawKey
 from ..functional.pure import run_pure
 from ..kernels.bitcast import bitcast

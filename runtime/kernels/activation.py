@@ -61,7 +61,7 @@ def logit(self: Array, eps: Array | None = None) -> Array:
 def logit_backward(grad_output: Array, self: Array, eps: Array | None = None) -> Array:
     """`grad / (x (1 - x))`; 0 outside `[eps, 1 - eps]`, and NaN outside `[0, 1]` when there is no `eps`."""
     low = cast(0, self.dtype) if eps is None else jnp.maximum(eps, 0)
-    inside = (self >= low) & (self <= 1 - low)
+    inside = ~((self < low) | (self > 1 - low))
     outside = jnp.nan if eps is None else jnp.where(eps < 0, jnp.nan, cast(0, self.dtype))
     return jnp.where(inside, grad_output / (self * (1 - self)), outside)
 

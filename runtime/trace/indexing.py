@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from .._torch import pytree
 from .._torch.functorch import unwrapped
+from .._torch.modes import captures_control_flow
 from ..errors import TraceError
 from ..storage.tensors import NAME, cell_of, wrap
 from .core import is_unknown, user_line
@@ -59,6 +60,8 @@ class TracedIndexing(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
+        if torch.compiler.is_dynamo_compiling() and captures_control_flow():  # for what `torch.cond` calls then
+            return func(*args, **(kwargs or {}))
         if self.copies:
             self.check_stale((args, kwargs))
         kwargs = kwargs or {}

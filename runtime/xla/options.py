@@ -10,7 +10,9 @@ H200. Triton's products are off as well, because autotuning chooses their tiles.
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
@@ -46,6 +48,8 @@ _FIRST = {
 KEPT_BARRIERS = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}}
 _AUTOTUNED = re.compile(r"stablehlo\.(?:convolution|dot_general)\b")
 _TIERS = os.environ.get("TENAX_TIERS") != "0"
+# The user's options for what is compiled now.
+CUSTOM: ContextVar[Mapping[str, Any]] = ContextVar("CUSTOM", default=MappingProxyType({}))
 
 
 def compiles_ahead() -> bool:

@@ -19,7 +19,7 @@ from . import stored
 from .environment import key_of
 from .folder import folder
 from .lowering import LoweredProgram
-from .options import GOOD, has_one_tier
+from .options import CUSTOM, GOOD, has_one_tier
 from .totals import hold
 from .waiting import waiting_for
 
@@ -31,7 +31,7 @@ class EagerProgram:
     observer: ClassVar[Callable[..., Any] | None] = None  # of metrics: makes the function that runs a program
 
     def __init__(self, function: Callable[..., Any], key: str | None, donated: tuple[int, ...]) -> None:
-        self.function, self.key, self.donated = function, key, donated
+        self.function, self.key, self.donated, self.custom = function, key, donated, CUSTOM.get()
         self.made_for: tuple[Any, ...] | None = None
         self.executable: jax.stages.Compiled | None = None
         self.calls = 0  # of first code, until good code takes over; 0 if it will not
@@ -84,7 +84,8 @@ class EagerProgram:
         """The name of the stored executable (with `good`, of the one with good code); None if it cannot be stored."""
         if self.key is None or folder() is None:
             return None
-        return key_of(self.key, self.donated, *signature[1:], *(["good"] if good or has_one_tier() else []))
+        good = good or has_one_tier()
+        return key_of(self.key, self.donated, *signature[1:], *self.custom.items(), *(["good"] if good else []))
 
     def load(self, signature: tuple[Any, ...], *, good: bool = False) -> jax.stages.Compiled | None:
         """The stored executable, if there is one."""
@@ -110,7 +111,7 @@ class EagerProgram:
     def compile(self, lowered: LoweredProgram, key: str | None, *, good: bool = False) -> jax.stages.Compiled:
         """Compile a lowered program, and store it under a key."""
         options, calls = GOOD if good else lowered.first_code
-        compiled = lowered.compile(options)
+        compiled = lowered.compile({**(options or {}), **self.custom} or None)
         # Custom calls depend on state that their lowering sets up in the process, such as pointers to LAPACK functions.
         if key is not None and "custom_call" not in lowered.text:
             stored.store(key, compiled, calls)

@@ -156,6 +156,37 @@ def test_a_result_that_belongs_on_the_cpu_is_there() -> None:
     assert y.device.type == "cpu" and y.tolist() == [2, 2, 2]
 
 
+def test_activations_are_offloaded_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._functorch import config
+    from torch._functorch._activation_offloading import activation_offloading, offload_ops  # noqa: F401
+
+    def all_of(forward: Any, *rest: Any) -> bool:
+        for node in forward.graph.nodes:
+            node.meta["should_offload"] = True
+        return choose(forward, *rest)
+
+    choose = activation_offloading.choose_offload_sets
+    monkeypatch.setattr(activation_offloading, "choose_offload_sets", all_of)
+    for waits in (False, True):  # with `device_put`, and with `torch.ops.ao`, which frees what it has copied
+        x = torch.arange(6.0, device="jax").requires_grad_()
+        with config.patch(enable_activation_offloading=True, activation_offload_separate_stream=waits):
+            y = compiled(lambda x: x.exp().sin())(x)
+        y.sum().backward()
+        assert torch.allclose(x.grad.cpu(), x.exp().cos().mul(x.exp()).detach().cpu())
+
+
+def test_an_offloaded_tensor_returns() -> None:
+    from torch._functorch._activation_offloading import offload_ops  # noqa: F401
+
+    ao = torch.ops.ao
+    x = torch.arange(6.0, device="jax").reshape(2, 3)
+    y = x.t() * 2
+    held = ao.wait_tensor(ao.offload(y), y)
+    assert held.device.type == "cpu" and not y.untyped_storage().nbytes()
+    back = ao.wait_tensor(ao.reload(held, x.device, [3, 2], [1, 3]))
+    assert back.device == x.device and back.stride() == (1, 3) and torch.equal(back, x.t() * 2)
+
+
 def test_random_numbers_of_the_cpu_are_refused_in_a_graph_of_the_device() -> None:
     run = compiled(lambda x: x + torch.rand(3).to(x.device))
     with pytest.raises(Exception, match=r"aten.rand.default draws random numbers on the CPU"):

@@ -265,11 +265,23 @@ def test_storages_have_pointers_of_their_own():
     assert len({p.data_ptr() for p in tied.parameters()}) == 3
 
 
-def test_host_tensors_are_left_alone():
+@pytest.mark.filterwarnings("ignore:The argument 'device':DeprecationWarning")
+def test_pinned_memory_is_ordinary_memory_of_the_host():
+    x = torch.ones(2)
     for device in ([], ["jax"], ["jax:0"]):
-        assert torch.ones(2).pin_memory(*device).tolist() == [1, 1]
-        assert torch.ones(2).untyped_storage().pin_memory(*device).nbytes() == 8
-        assert not torch.ones(2).is_pinned()
+        pinned = x.pin_memory(*device)
+        assert pinned.tolist() == [1, 1]
+        assert pinned.data_ptr() != x.data_ptr()
+        assert x.untyped_storage().pin_memory(*device).nbytes() == 8
+        assert not pinned.is_pinned()
+    assert torch.empty(3, pin_memory=True).resize_(1000).fill_(2).sum() == 2000
+    assert torch.tensor([1.0, 2.0], pin_memory=True).tolist() == [1, 2]
+    for make in (torch.zeros_like, torch.ones_like, torch.empty_like, torch.rand_like):
+        assert make(x, pin_memory=True).device.type == "cpu"
+    assert x.new_full((2,), 3, pin_memory=True).tolist() == [3, 3]
+
+
+def test_host_tensors_are_left_alone():
     for make in (
         torch.empty,
         torch.rand,

@@ -260,6 +260,48 @@ FOUND: dict[str, Callable[[str], torch.Tensor]] = {
     "gradient of windows that rows share": lambda d: torch.ops.aten.unfold_backward(
         torch.arange(6.0, device=d).view(1, 2, 3), [2, 5], 1, 3, 2
     ),
+    "adaptive_avg_pool2d to one size": lambda d: torch.ops.aten._adaptive_avg_pool2d(
+        torch.ones(1, 2, 6, 6, device=d), [2]
+    ),
+    "adaptive_avg_pool3d to no size": lambda d: torch.ops.aten._adaptive_avg_pool3d(
+        torch.ones(1, 2, 6, 6, 6, device=d), []
+    ),
+    "upsample_trilinear3d to four sizes": lambda d: torch.ops.aten.upsample_trilinear3d(
+        torch.ones(1, 2, 3, 3, 3, device=d), [2] * 4, False
+    ),
+    "conv_transpose2d without paddings of the result": lambda d: F.conv_transpose2d(
+        torch.ones(1, 3, 4, 4, device=d), torch.ones(3, 3, 3, 3, device=d), output_padding=()
+    ),
+    "new_empty_strided of fewer sizes": lambda d: torch.ones(3, device=d).new_empty_strided((3,), (1, 2)),
+    "empty_strided of fewer strides": lambda d: torch.empty_strided((3, 2), (1,), device=d),
+    "as_strided_scatter of fewer sizes": lambda d: torch.as_strided_scatter(
+        torch.ones(3, 3, device=d), torch.ones(2, 2, device=d), (2,), (1, 2)
+    ),
+    "logsumexp_backward of no axes": lambda d: torch.ops.aten.logsumexp(torch.ones(5, 5, device=d), [], True),
+    "slice_backward to no axes": lambda d: torch.ops.aten.slice_backward(torch.ones(4, device=d), [], 0, 0, 4, 1),
+    "slice_backward to more axes": lambda d: torch.ops.aten.slice_backward(torch.ones(4, device=d), [5, 5], 0, 0, 4, 1),
+    "select_backward to no axes": lambda d: torch.ops.aten.select_backward(torch.ones((), device=d), [], 0, 0),
+    **{
+        f"{name} of nothing, NaN times": lambda d, name=name, shapes=shapes: getattr(torch, name)(  # type: ignore[misc]
+            *(torch.ones(shape, device=d) for shape in shapes), alpha=NAN
+        )
+        for name, shapes in {
+            "addmm": ((2, 3), (2, 0), (0, 3)),
+            "addmv": ((2,), (2, 0), (0,)),
+            "addbmm": ((2, 3), (0, 2, 4), (0, 4, 3)),
+            "baddbmm": ((2, 2, 3), (2, 2, 0), (2, 0, 3)),
+            "_addmm_activation": ((3,), (2, 0), (0, 3)),
+        }.items()
+    },
+    **{
+        f"hardtanh from {low} to {high}": lambda d, low=low, high=high: torch.ops.aten.hardtanh(  # type: ignore[misc]
+            torch.tensor([-2.0, -0.0, 0.0, 2.0, NAN, INF], device=d), low, high
+        )
+        for low, high in ((NAN, 1), (-1, NAN), (1, -1), (-1, 1))
+    },
+    "slope of logit at NaN": lambda d: torch.ops.aten.logit_backward(
+        torch.ones(3, device=d), torch.tensor([NAN, 0.5, 0.05], device=d), 0.1
+    ),
     "addcdiv of bools": lambda d: torch.addcdiv(*(torch.ones(2, dtype=torch.bool, device=d) for _ in range(3))),
 }
 

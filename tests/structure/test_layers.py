@@ -50,7 +50,7 @@ USERS = LAYERS[7]
 # Users of the layers below know nothing of each other, except for these.
 SIDEWAYS = {
     ("compile", "interop"),  # a call of call_jax is a node of a graph
-    ("export", "compile"),  # control flow operators, and which nodes of a graph are random
+    ("export", "compile"),  # which nodes of a graph are random
     ("compat", "interop"),
     ("compat", "export"),
     ("compat", "debug"),

@@ -24,7 +24,7 @@ torch.tpu:
         .statistics
     topology_aware_mesh | - | jax.make_mesh and tenax.mesh
     allow_excess_precision | - | torch.tpu.precision
-torch.tpu.compiler: custom_compiler_options | - | torch.compile(f, backend="tpu", options={"compiler_options": {...}})
+torch.tpu.compiler: custom_compiler_options | .settings
 torch.tpu.distributed:
     spmd_safe | .ops
     set_tpu_launch_env | - | torchrun or tenax.launch
@@ -51,8 +51,7 @@ _internal.compile:
     TpuBackend | .settings
     clear_cache | - | a new process
     async_compile | - | TENAX_SYNC_COMPILE
-_internal.compiler_options: custom_compiler_options | - | torch.compile(f, backend="tpu", options={"compiler_options":
-        {...}})
+_internal.compiler_options: custom_compiler_options | .settings
 _internal.distributed.spmd_util: spmd_safe | .ops
 _internal.dynamism: mark_dynamic | .settings
 _internal.execution_mode:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import jax
@@ -15,8 +15,12 @@ from ..._lazy.mode import sync
 from ..._torch import NAME
 from ...device import torch_jax
 from ...dispatch.process_settings import precision as precision_by_name
+from ...errors import TraceError
 from ...storage import random
 from ...storage.ordinals import device_count
+from ...storage.recording import run_recorded
+from ...trace.core import current_trace, user_line
+from ...xla.options import CUSTOM
 
 
 class Precision(enum.Enum):
@@ -30,6 +34,31 @@ class Precision(enum.Enum):
 def precision(mode: Precision) -> AbstractContextManager[None]:
     """`tenax.precision` by a member of `Precision`."""
     return precision_by_name(Precision(mode).value)
+
+
+@contextmanager
+def custom_compiler_options(options: Mapping[str, Any]) -> Iterator[None]:
+    """Compile what this thread compiles within the block with options of XLA, in addition to those of outer blocks.
+
+    What is compiled already is used as it is, also within the block, and what the block compiles is used after it.
+
+    Raises:
+        ValueError: XLA does not have the option on this platform, as those of TPUs elsewhere, or not such a value.
+        TraceError: a compiled function enters the block, whose program is compiled after it.
+    """
+    if current_trace() is not None:
+        raise TraceError(f"custom_compiler_options{user_line()}: entered within a compiled function; call that in it")
+    try:
+        jax.jit(lambda: 0, compiler_options=dict(options)).lower().compile()
+    except jax.errors.JaxRuntimeError as error:
+        raise ValueError(f"custom_compiler_options: {error}") from None
+    run_recorded()  # what lazy mode has recorded outside of the block
+    token = CUSTOM.set({**CUSTOM.get(), **options})
+    try:
+        yield
+    finally:
+        run_recorded()
+        CUSTOM.reset(token)
 
 
 class DefaultGenerator:

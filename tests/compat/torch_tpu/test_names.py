@@ -99,6 +99,39 @@ except NotImplementedError as error:
 print("done")
 """
 
+COMPILER_OPTIONS = """
+import os, sys
+import torch, torch_tpu, tenax
+from tenax.errors import TraceError
+from torch_tpu._internal.compiler_options import custom_compiler_options
+
+assert custom_compiler_options is torch.tpu.compiler.custom_compiler_options
+x = torch.ones(2, 2, device="tpu")
+with custom_compiler_options({"xla_dump_to": sys.argv[1]}):
+    with custom_compiler_options({"xla_backend_optimization_level": "1"}):
+        x.sinh()
+        torch.compile(lambda x: x + 1, backend="tpu")(x)
+        tenax.jit(lambda x: x + 2)(x)
+        with tenax.lazy():
+            (x + 3).cos().tolist()
+x.cosh()
+assert {f.split(".")[1] for f in os.listdir(sys.argv[1])} == {"jit_sinh", "jit_inference", "jit__lambda", "jit__replay"}
+
+def refused(kind, text, options, function):
+    try:
+        with custom_compiler_options(options):
+            function(x)
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(text)
+
+refused(ValueError, "No such compile option: 'xla_nonsense'", {"xla_nonsense": "1"}, torch.tan)
+inside = tenax.jit(lambda x: custom_compiler_options({}).__enter__())
+refused(TraceError, "within a compiled function", {}, inside)
+print("done")
+"""
+
 OPERATORS = """
 
 import jax, jax.numpy as jnp
@@ -168,6 +201,10 @@ import torch_tpu._internal.vllm
 
 def test_the_names_of_torch_tpu_and_of_its_device_module() -> None:
     assert printed(NAMES, name="tpu") == "done\n"
+
+
+def test_options_of_xla_apply_to_what_is_compiled_in_their_block(tmp_path: Path) -> None:
+    assert printed(COMPILER_OPTIONS, tmp_path, name="tpu") == "done\n"
 
 
 def test_jax_functions_become_operators_with_gradients() -> None:

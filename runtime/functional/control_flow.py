@@ -1,4 +1,4 @@
-"""Lower the control flow and mode operators of torch's graphs, on JAX arrays."""
+"""Lower the control flow and mode operators of torch's graphs, on JAX arrays, and call them with tensors in a trace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 import torch
+from torch import fx
+
+from .._torch import NAME, pytree
+from ..dispatch import jax_call
+from ..errors import TraceError
+from ..trace.core import user_line
+from .pure import run_pure
 
 _hop = torch.ops.higher_order
 
@@ -77,4 +84,56 @@ CONTROL: dict[Any, Callable[..., Any]] = {
     _hop.map_impl: map_,
     _hop.wrap_with_set_grad_enabled: inline(1),
     _hop.wrap_with_autocast: inline(4),
+}
+
+
+class _Subgraph(fx.Interpreter):
+    """A subgraph that Dynamo captured for an operator that a traced function calls."""
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+        found = IN_TRACES[target](*args, **kwargs) if target in IN_TRACES else NotImplemented
+        return super().call_function(target, args, kwargs) if found is NotImplemented else found
+
+
+class _PureRunner:
+    """Runs such subgraphs on arrays."""
+
+    def nested(self, module: fx.GraphModule, *args: Any) -> Any:
+        return run_pure(_Subgraph(module).run, args, {}, _drawn)
+
+    inlined = nested
+
+
+def _drawn(generator: Any) -> Any:
+    raise NotImplementedError(f"control flow{user_line()}: a random operation within it; draw outside of it")
+
+
+def _in_trace(operator: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = pytree.tree_flatten((args, kwargs))
+        tensors = {i: x for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)}
+        captured = any(isinstance(x, fx.GraphModule) for x in leaves)
+        if not captured or any(x.device.type != NAME for x in tensors.values()):
+            return NotImplemented
+        if operator is _hop.while_loop and torch.is_grad_enabled() and any(x.requires_grad for x in tensors.values()):
+            raise TraceError(
+                f"torch.while_loop within a compiled function{user_line()}: a tensor requires a gradient, and XLA has "
+                "none for a loop of unknown length; expected torch's scan, or torch.no_grad()"
+            )
+
+        def run(*arrays: jax.Array) -> tuple[jax.Array, ...]:
+            now = dict(enumerate(leaves)) | dict(zip(tensors, arrays, strict=True))
+            given, named = pytree.tree_unflatten(now.values(), tree)
+            return tuple(CONTROL[operator](_PureRunner(), *given, **named))
+
+        lease = jax_call.FunctionLease(run, lambda: run)
+        return tuple(jax_call.call(lease.number, [*tensors.values()]))
+
+    return call
+
+
+# By operator: what a traced function calls, with a gradient; NotImplemented for values that torch's code can handle.
+IN_TRACES = {
+    operator: _in_trace(operator)
+    for operator in (_hop.cond, _hop.while_loop, _hop.scan, _hop.associative_scan, _hop.map_impl)
 }
