@@ -53,7 +53,7 @@ class XLAShard:
 
 class _OnMesh(type):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, torch.Tensor) and sharding_on_mesh(instance) is not None
+        return isinstance(instance, torch.Tensor) and hasattr(instance, "mesh_shape")
 
 
 class XLAShardedTensor(metaclass=_OnMesh):
@@ -66,14 +66,15 @@ class XLAShardedTensor(metaclass=_OnMesh):
 
 def sharding_on_mesh(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
     """The sharding of a tensor on several devices; None for other tensors."""
-    found = sharding_of(tensor) if tensor.device.type == NAME else None
+    plain = tensor.device.type == NAME and type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+    found = sharding_of(tensor) if plain else None
     return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
 
 
 def _required(tensor: torch.Tensor, name: str) -> jax.sharding.NamedSharding:
     found = sharding_on_mesh(tensor)
     if found is None:
-        raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}: it lies on one device")
+        raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}: it is not on a mesh")
     return found
 
 
