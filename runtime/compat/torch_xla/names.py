@@ -218,7 +218,8 @@ distributed.spmd:
     wrap_as_sharded_tensor | - | the tensor itself
 distributed.spmd.api:
     xla_distribute_tensor xla_distribute_module auto_policy | torch_xla.distributed.spmd
-    convert_to_xla_mesh convert_to_xla_partition_spec | .dtensor | `tenax.shard(x, spec, mesh)`
+    convert_to_xla_mesh | .dtensor | `tenax.shard(x, spec, mesh)`
+    convert_to_xla_partition_spec | .sharded_tensor | `tenax.shard(x, spec, mesh)`
 distributed.spmd.debugging:
     visualize_tensor_sharding | .sharded_tensor | `tenax.visualize_sharding(tensor)`
     visualize_sharding | - | `tenax.visualize_sharding(tensor)`
