@@ -173,12 +173,12 @@ def disable_manual_sharding(
     chosen = chosen_mesh(mesh)
     if not isinstance(t, ManualTensor):
         t = enable_manual_sharding(t, (None,) * t.dim(), mesh=chosen)
-    full = torch.empty(tuple(full_shape), device="meta")
-    sharding = chosen.fitted("disable_manual_sharding", full, partition_spec)
-    if sharding.shard_shape(tuple(full_shape)) != tuple(t.shape):
+    sharding = chosen.fitted("disable_manual_sharding", torch.empty(full_shape, device="meta"), partition_spec)
+    expected = sharding.shard_shape(tuple(full_shape))
+    if expected != tuple(t.shape) or str(chosen) != str(t.mesh):
         raise ValueError(
-            f"disable_manual_sharding: parts of shape {[*t.shape]} by {tuple(partition_spec)} for full_shape "
-            f"{[*full_shape]}; expected parts of shape {[*sharding.shard_shape(tuple(full_shape))]}"
+            f"disable_manual_sharding: parts of shape {[*t.shape]} on {t.mesh} by {tuple(partition_spec)} for "
+            f"full_shape {[*full_shape]}; expected parts of shape {[*expected]} on {chosen}"
         )
 
     def convert(t: Any) -> Tensor:

@@ -126,9 +126,8 @@ def _redistributed(
         ValueError: the number of placements is not that of the axes of the mesh.
         IndexError: a dimension does not exist.
     """
-    if len(placements) != len(device_mesh.mesh_shape):
-        sizes = device_mesh.mesh_shape
-        raise ValueError(f"Number of placements ({len(placements)}) must match mesh dimensions ({len(sizes)})")
+    if len(placements) != (n := len(device_mesh.mesh_shape)):
+        raise ValueError(f"Number of placements ({len(placements)}) must match mesh dimensions ({n})")
     return shard(tensor, device_mesh.sharding(convert_to_xla_partition_spec(tensor, placements)))
 
 
@@ -224,17 +223,9 @@ def visualize_tensor_sharding(t: torch.Tensor, **kwargs: Any) -> Any:
 
 def add_attributes() -> None:
     """Add the attributes to `torch.Tensor`."""
-    for get in (
-        global_tensor,
-        mesh_shape,
-        partition_spec,
-        placements,
-        redistribute,
-        sharding_spec,
-        sharding_type,
-        local_shards,
-    ):
+    for get in (global_tensor, mesh_shape, partition_spec, placements, redistribute, sharding_spec, sharding_type):
         patches.replace(f"torch.Tensor.{get.__name__}", property(get))
+    patches.replace("torch.Tensor.local_shards", property(local_shards))
     patches.replace("torch.Tensor.load_local_shards_", load_local_shards_)
 
 

@@ -153,6 +153,8 @@ def test_what_a_manual_tensor_cannot_do_raises() -> None:
         ValueError, match=r"parts of shape \[2, 4\] .* full_shape \[4, 8\]; expected parts of shape \[1, 4\]"
     ):
         xs.disable_manual_sharding(part, (0, 1), (4, 8))
+    with pytest.raises(ValueError, match=r"on .*\(4, 2\).*; expected parts of shape \[2, 4\] on .*\(8,\)"):
+        xs.disable_manual_sharding(part, (None, None), (2, 4), mesh=xs.get_1d_mesh("x"))
     with pytest.raises(ValueError, match=r"enable_manual_sharding: a tensor of shape .* do not divide dimension 0"):
         xs.enable_manual_sharding(x[:3], (0, 1))
     result = xs.disable_manual_sharding(xs.enable_manual_sharding(x, (0, 1)) * 2, (0, 1), (8, 8))
