@@ -171,21 +171,20 @@ def disable_manual_sharding(
         ValueError: the spec does not fit the tensor or the mesh, or the parts do not have the shape together.
     """
     chosen = chosen_mesh(mesh)
-    if not isinstance(t, ManualTensor):
-        t = enable_manual_sharding(t, (None,) * t.dim(), mesh=chosen)
+    part = t if isinstance(t, ManualTensor) else enable_manual_sharding(t, (None,) * t.dim(), mesh=chosen)
     sharding = chosen.fitted("disable_manual_sharding", torch.empty(full_shape, device="meta"), partition_spec)
     expected = sharding.shard_shape(tuple(full_shape))
-    if expected != tuple(t.shape) or str(chosen) != str(t.mesh):
+    if expected != tuple(part.shape) or str(chosen) != str(part.mesh):
         raise ValueError(
-            f"disable_manual_sharding: parts of shape {[*t.shape]} on {t.mesh} by {tuple(partition_spec)} for "
+            f"disable_manual_sharding: parts of shape {[*part.shape]} on {part.mesh} by {tuple(partition_spec)} for "
             f"full_shape {[*full_shape]}; expected parts of shape {[*expected]} on {chosen}"
         )
 
-    def convert(t: Any) -> Tensor:
-        parts = _mapped(("disable",), lambda x: (x[0],), chosen, [t.parts], (_by_device(chosen),), sharding.spec)
+    def convert(part: Any) -> Tensor:
+        parts = _mapped(("disable",), lambda x: (x[0],), chosen, [part.parts], (_by_device(chosen),), sharding.spec)
         return parts[0]
 
-    return _Boundary.apply(convert, t) if t.requires_grad and torch.is_grad_enabled() else convert(t)
+    return _Boundary.apply(convert, part) if part.requires_grad and torch.is_grad_enabled() else convert(part)
 
 
 class ManualReplicas(Replicas):
