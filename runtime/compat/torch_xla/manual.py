@@ -23,6 +23,7 @@ from ..._torch.dispatcher import VMAP_KEYS, ForceKeys, excluded_keys, included_k
 from ..._torch.tensors import new_wrapper
 from ...dispatch.jax_call import call, function_number, function_of_number
 from ...sharding.current import automatic
+from ...storage.layout import lay_out
 from .meshes import LogicalMesh, chosen_mesh
 from .replicas import REDUCTIONS, Groups, Replicas, check_reduction
 from .sharded_tensor import ShardingType
@@ -181,8 +182,9 @@ def disable_manual_sharding(
         )
 
     def convert(part: Any) -> Tensor:
-        parts = _mapped(("disable",), lambda x: (x[0],), chosen, [part.parts], (_by_device(chosen),), sharding.spec)
-        return parts[0]
+        full = _mapped(("disable",), lambda x: (x[0],), chosen, [part.parts], (_by_device(chosen),), sharding.spec)[0]
+        lay_out(full, sharding)  # for `full.sharding_spec`, also in a trace
+        return full
 
     return _Boundary.apply(convert, part) if part.requires_grad and torch.is_grad_enabled() else convert(part)
 

@@ -73,7 +73,7 @@ def test_each_device_computes_with_its_part_and_exchanges_it(mode: str) -> None:
         ]
         total = xm.all_reduce(xm.REDUCE_SUM, part, groups=COLUMNS)
         results = [xs.disable_manual_sharding(x, (0, 1), (4 * x.shape[0], 2 * x.shape[1])) for x in found]
-        return [*results, xs.disable_manual_sharding(total, (None, "model"), (4, 8))]
+        return [*results, xs.disable_manual_sharding(total, (None, "model"), (4, 8)).global_tensor]
 
     x = torch.arange(64.0).reshape(8, 8)
     own = [on_each(part.clone()) for part in by_parts(x)]
