@@ -34,6 +34,8 @@ with private_names("torch", torch.__version__):
     ForceKeys = torch._C._ForceDispatchKeyGuard
     included_keys = torch._C._dispatch_tls_local_include_set
     excluded_keys = torch._C._dispatch_tls_local_exclude_set
+    VMAP_KEYS = DispatchKeySet(DispatchKey.FuncTorchBatched) | DispatchKeySet(DispatchKey.FuncTorchVmapMode)
+    VMAP_KEYS = VMAP_KEYS.add(DispatchKey.FuncTorchDynamicLayerFrontMode).add(DispatchKey.FuncTorchDynamicLayerBackMode)
     # `exclude_key(key, True)`, and later False: a third of the cost of the equivalent guard.
     exclude_key: Callable[[Any, bool], None] = torch._C._dispatch_tls_set_dispatch_key_excluded
     DisableAutocast = torch._C._DisableAutocast

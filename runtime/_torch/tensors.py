@@ -31,6 +31,8 @@ with private_names("torch", torch.__version__):
     neg_view = torch._neg_view
     # Whether a tensor is a subclass that wraps other tensors.
     is_wrapper: Callable[[Any], bool] = _python_dispatch.is_traceable_wrapper_subclass
+    # (class, size, strides, dtype=, device=): a tensor without memory, whose class carries out its operators
+    new_wrapper: Callable[..., Any] = torch.Tensor._make_wrapper_subclass
     swap_implementations = torch._C._swap_tensor_impl  # (a, b)
     # (tensor, size, stride, increment of the offset): like `meta_as_strided` in a quarter of the time, as it is not an
     # operator. The result differs if the tensor is an inference tensor and inference mode is off, or vice versa.

@@ -272,7 +272,8 @@ LIBRARIES = (
     ),
     Patch(
         "torch.Tensor",
-        "global_tensor mesh_shape partition_spec sharding_spec sharding_type local_shards load_local_shards_",
+        "global_tensor mesh_shape partition_spec placements redistribute sharding_spec sharding_type local_shards "
+        "load_local_shards_",
         (When.TORCH_XLA,),
         "Once a name of `torch_xla.distributed.spmd` is used: how a tensor lies on a mesh, as `XLAShardedTensor` says.",
         added=True,

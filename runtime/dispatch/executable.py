@@ -17,7 +17,7 @@ from ..storage.cell import Cell, FreshCell
 from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
-from ..xla.calls import program
+from ..xla.calls import program, program_anywhere
 from .encode import EncodedCall, stored_key
 from .inference import infer
 from .lowering_trace import trace_functions
@@ -83,7 +83,7 @@ class Executable:
             if self.surround is None:
                 self.donating = program(function, self.name, self.donate)
             else:
-                self.donating = self.surround(jax.jit(function, donate_argnums=self.donate))
+                self.donating = self.surround(program_anywhere(function, self.donate))
         return self.donating
 
     def bound(self, starts: Sequence[Any]) -> Executable | BoundExecutable:
@@ -186,11 +186,11 @@ def build_executable(signature: Signature, values: list[Any], call: EncodedCall)
 
         check_devices(signature, call.parts)
         joins, surround = any(c.aval.sharding is None for c in call.cells), guarded(signature, call.parts)
-        executable = Executable(jax.jit(run), donate, expected, order, surround, True, joins)
+        executable = Executable(program_anywhere(run), donate, expected, order, surround, True, joins)
     elif call.index:
         from .mesh import on_device
 
-        executable = Executable(jax.jit(run), donate, expected, order, on_device(call.index))
+        executable = Executable(program_anywhere(run), donate, expected, order, on_device(call.index))
     else:
         compiled: Any = program(run, name)
         executable = Executable(compiled, donate, expected, order, name=name)

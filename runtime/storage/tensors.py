@@ -26,7 +26,9 @@ def cell_of(tensor: torch.Tensor) -> Cell:
         pass
     if tensor.device.type != NAME:
         raise RuntimeError(f"expected a tensor on device {NAME}, got one on {tensor.device}")
-    raise RuntimeError(f"this {NAME} tensor has no storage: it was made outside tenax (by C++ code or a copied handle)")
+    plain = type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+    why = "was made outside tenax (by C++ code or a copied handle)" if plain else f"is a {type(tensor).__name__}"
+    raise RuntimeError(f"this {NAME} tensor has no storage: it {why}")
 
 
 def wrap(array: jax.Array, index: int = 0) -> torch.Tensor:

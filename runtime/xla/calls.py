@@ -24,6 +24,12 @@ def program(function: Callable[..., Any], key: str | None, donated: Sequence[int
     return observed(counting(call) if has_tiers() else call, source)
 
 
+def program_anywhere(function: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[..., Any]:
+    """`jax.jit` of a function, for arrays on any devices, which is observed as a program is."""
+    source = EagerProgram(function, None, tuple(donated))
+    return observed(source.jitted, source)
+
+
 def counting(call: Any) -> Callable[..., Any]:
     """Count the calls of a program until good code takes over."""
     source: EagerProgram = call.program

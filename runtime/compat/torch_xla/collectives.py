@@ -10,6 +10,7 @@ import torch
 from ..._torch.frames import assume_constant, inlined
 from ..._torch.graph_collectives import all_reduced, break_graph
 from . import process, replicas
+from .manual import ManualReplicas, ManualTensor
 from .replicas import Groups, Replicas
 from .transfers import on_cpu
 
@@ -19,14 +20,14 @@ Tensor = torch.Tensor
 REDUCE_SUM, REDUCE_MUL, REDUCE_AND, REDUCE_OR, REDUCE_MIN, REDUCE_MAX = "sum", "mul", "and", "or", "min", "max"
 
 
-def current() -> Replicas:
-    """The replica of this thread; a graph of `torch.compile` ends here."""
+def current(value: Any = None) -> Replicas:
+    """The replica of this thread, or those of a manual tensor; a graph of `torch.compile` ends here."""
     if torch.compiler.is_dynamo_compiling():
         break_graph(
             "collectives of torch_xla, except for xm.all_reduce in a program without DataParallel, are no nodes of a "
             "graph; expected torch.compile without fullgraph=True, or torch's functional collectives"
         )
-    return replicas.current()
+    return ManualReplicas(value.mesh) if isinstance(value, ManualTensor) else replicas.current()
 
 
 _OPERATIONS = {"sum": "sum", "mul": "product", "and": "band", "or": "bor", "min": "min", "max": "max"}
@@ -56,7 +57,7 @@ def _reduced(kind: str, tensors: Sequence[Tensor], groups: Groups) -> list[Tenso
         node = _graph_node(kind, groups, replicas.has_threads)
         if node is not None:
             return [all_reduced(x.detach(), *node) for x in tensors]
-    return current().reduced(kind, tensors, groups)
+    return current(*tensors[:1]).reduced(kind, tensors, groups)
 
 
 def _scaled(tensor: Tensor, scale: float) -> Tensor:
@@ -115,7 +116,7 @@ def all_gather(
         if output is None:
             return gathered
         return [_written(target, result) for target, result in zip(output, gathered, strict=True)]
-    result = torch.cat(current().gathered(value, groups), dim)
+    result = torch.cat(current(value).gathered(value, groups), dim)
     return result if output is None else _written(output, result)
 
 
@@ -137,13 +138,14 @@ def reduce_scatter(
         if output is None:
             return results
         return [_written(target, result) for target, result in zip(output, results, strict=True)]
-    members = len(current().members(groups))
+    replicas = current(input)
+    members = len(replicas.members(groups))
     if shard_count != members or input.shape[scatter_dim] % members:
         raise ValueError(
             f"reduce_scatter: shard_count={shard_count} and a dimension of {input.shape[scatter_dim]}; expected "
             f"{members}, the number of replicas, which divides the dimension"
         )
-    part = current().scattered(reduce_type, input.movedim(scatter_dim, 0), groups).movedim(0, scatter_dim)
+    part = replicas.scattered(reduce_type, input.movedim(scatter_dim, 0), groups).movedim(0, scatter_dim)
     result = _scaled(part.contiguous(), scale)
     return result if output is None else _written(output, result)
 
@@ -157,14 +159,15 @@ def all_to_all(
     pin_layout: bool = True,
 ) -> Tensor:
     """Split a tensor, send the i-th part to the i-th replica, and concatenate the received parts."""
-    members = len(current().members(groups))
+    replicas = current(value)
+    members = len(replicas.members(groups))
     if split_count != members or value.shape[split_dimension] % members:
         raise ValueError(
             f"all_to_all: split_count={split_count} and a dimension of {value.shape[split_dimension]}; expected "
             f"{members}, the number of replicas, which divides the dimension"
         )
     parts = torch.stack(value.detach().chunk(members, split_dimension))
-    received = current().exchanged(parts, groups)
+    received = replicas.exchanged(parts, groups)
     return torch.cat(list(received), concat_dimension)
 
 
@@ -172,9 +175,7 @@ def collective_permute(value: Any, pairs: Sequence[Sequence[int]]) -> Any:
     """The value of this replica's source, or zeros if it is not the target of any pair (source, target)."""
     if not isinstance(value, Tensor):
         return [collective_permute(x, pairs) for x in value]
-    gathered = current().gathered(value)
-    sources = [source for source, target in pairs if target == current().rank]
-    return gathered[sources[0]] if sources else torch.zeros_like(value)
+    return current(value).permuted(value, pairs)
 
 
 def collective_broadcast(

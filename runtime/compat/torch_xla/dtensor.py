@@ -13,37 +13,20 @@ from typing import Any
 import torch
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor.placement_types import Placement, Replicate, Shard
+from torch.distributed.tensor.placement_types import Placement, Replicate
 
 from ...sharding.current import automatic
 from ...sharding.placing import shard
 from ...sharding.presets import fsdp
 from ...storage.ordinals import NAME
 from .meshes import LogicalMesh
+from .sharded_tensor import convert_to_xla_partition_spec
 from .sharding import mark_sharding
 
 
 def convert_to_xla_mesh(dt_mesh: DeviceMesh) -> LogicalMesh:
     """The mesh of a `DeviceMesh` whose numbers are those of devices."""
     return LogicalMesh(dt_mesh.mesh.flatten().tolist(), tuple(dt_mesh.mesh.shape), dt_mesh.mesh_dim_names)
-
-
-def convert_to_xla_partition_spec(tensor: torch.Tensor, placement_spec: Sequence[Placement]) -> tuple[Any, ...]:
-    """The partition spec of placements, one for each mesh axis.
-
-    Raises:
-        NotImplementedError: a placement is neither `Shard` nor `Replicate`.
-        ValueError: a dimension does not exist.
-    """
-    axes: list[tuple[int, ...]] = [()] * tensor.dim()
-    for axis, placement in enumerate(placement_spec):
-        if type(placement) is Shard:
-            if not -tensor.dim() <= placement.dim < tensor.dim():
-                raise ValueError(f"distribute_tensor: {placement} of a tensor of shape {[*tensor.shape]}")
-            axes[placement.dim] += (axis,)
-        elif not isinstance(placement, Replicate):
-            raise NotImplementedError(f"distribute_tensor: {placement} on device xla; expected Shard or Replicate")
-    return tuple(None if not dim else dim[0] if len(dim) == 1 else dim for dim in axes)
 
 
 def xla_distribute_tensor(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import torch
 
+from . import sharded_tensor  # noqa: F401 (it adds `sharding_spec`)
 from .exported import lowered
 from .hardware import wait_device_ops, xla_devices, xla_real_devices
 from .ordinals import xla_device
-from .sharded_tensor import sharding_on_mesh, xla_text
 from .steps import mark_step, unlazy
 
 
@@ -49,8 +49,7 @@ def _xla_get_tensor_id(tensor: torch.Tensor) -> int:
 
 def _get_xla_sharding_spec(tensor: torch.Tensor) -> str:
     """The sharding of a tensor in XLA's notation; '' for a tensor on one device."""
-    sharding = sharding_on_mesh(tensor)
-    return "" if sharding is None else xla_text(sharding, tensor.dim())
+    return getattr(tensor, "sharding_spec", "")
 
 
 def _get_xla_tensors_hlo(tensors: Sequence[torch.Tensor]) -> str:

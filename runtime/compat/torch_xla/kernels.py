@@ -114,7 +114,8 @@ def _flash(
         sizes = {"b": q.shape[0], "q": q.shape[2], "k": k.shape[2]}
         blocks = {name: min(n, sizes[name.split("_")[1]]) for name, n in tiles}
         return attend(
-            *(q, k, v, found.get("ab"), ids(found["q_ids"], found["kv_ids"]) if "q_ids" in found else None),
+            *(q, k, v, found.get("ab")),
+            ids(*(found[name].astype("int32") for name in ("q_ids", "kv_ids"))) if "q_ids" in found else None,
             causal=causal,
             sm_scale=sm_scale,
             block_sizes=_kernel("flash_attention", "BlockSizes")(**blocks),

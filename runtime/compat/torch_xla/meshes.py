@@ -10,7 +10,11 @@ from typing import Any
 
 import jax
 import numpy as np
+import torch
 
+from ...sharding.current import automatic
+from ...sharding.rules import named_sharding
+from ...storage.ordinals import NAME
 from .process import take_environment
 from .settings import mode
 
@@ -96,6 +100,22 @@ class LogicalMesh:
         """JAX's sharding for a partition spec."""
         return jax.sharding.NamedSharding(self.get_jax_mesh(), self.partition_spec(spec))
 
+    def fitted(self, where: str, t: torch.Tensor, partition_spec: Sequence[Any]) -> jax.sharding.NamedSharding:
+        """JAX's sharding of a device tensor by a partition spec.
+
+        Raises:
+            ValueError: the tensor is on another device, or the spec does not fit it or the mesh.
+        """
+        if t.device.type not in (NAME, "meta"):
+            raise ValueError(f"{where}: a tensor on {t.device}; expected one on the device: t.to('xla')")
+        spec = self.partition_spec(partition_spec)
+        if len(spec) != t.dim():
+            raise ValueError(f"{where}: partition_spec {tuple(partition_spec)} of a tensor of shape {[*t.shape]}")
+        try:
+            return named_sharding("a tensor", t.shape, spec, automatic(self.get_jax_mesh()))
+        except ValueError as error:
+            raise ValueError(str(error).replace("tenax.shard", where, 1)) from None
+
 
 Mesh = LogicalMesh
 
@@ -128,6 +148,18 @@ def set_global_mesh(mesh: LogicalMesh) -> None:
 def get_global_mesh() -> LogicalMesh | None:
     """The mesh of the program; None if none was set."""
     return mode.mesh
+
+
+def chosen_mesh(mesh: LogicalMesh | None) -> LogicalMesh:
+    """The given mesh, or that of the program.
+
+    Raises:
+        ValueError: there is none.
+    """
+    mesh = mesh or get_global_mesh()
+    if mesh is None:
+        raise ValueError("mark_sharding: there is no mesh; expected one as an argument, or xs.set_global_mesh(mesh)")
+    return mesh
 
 
 def get_1d_mesh(axis_name: str | None = None) -> LogicalMesh:

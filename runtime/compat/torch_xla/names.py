@@ -32,6 +32,8 @@ _XLAC:
     _xla_metrics_report:metrics_report _xla_counter_names:counter_names _xla_counter_value:counter_value
         _xla_metric_names:metric_names _xla_metric_data:metric_data _clear_xla_counters:clear_counters
         _clear_xla_metrics:clear_metrics | .metrics | `tenax.explain`, `tenax.profiler`
+    _xla_spmd_all_reduce:all_reduce _xla_spmd_reduce_scatter:reduce_scatter | .collectives | `tenax.call_jax` of
+        `jax.shard_map`
     _xla_dot_general | - | `tenax.call_jax` of `jax.lax.dot_general`
 _dynamo.config: skip_input_data_check outside_on_cpu | .compiling | not needed | no effect
 _dynamo.dynamo_backend2: dynamo_backend | - | `torch.compile(backend="openxla")`
@@ -207,7 +209,7 @@ distributed.spmd:
     apply_backward_optimization_barrier | .sharding | not needed | XLA schedules the backward pass
     apply_xla_patch_to_nn_linear xla_patched_nn_linear_forward XLAPatchedLinear | .sharding | not needed | `nn.Linear`
         needs no patch
-    enable_manual_sharding disable_manual_sharding | - | `jax.shard_map` of `tenax.interop.t2j(function)`
+    enable_manual_sharding disable_manual_sharding | .manual | `jax.shard_map` of `tenax.interop.t2j(function)`
     xla_distribute_tensor xla_distribute_module | .dtensor | `tenax.shard(x, spec, mesh)` | tensors on the mesh, not
         `DTensor`
     auto_policy | .dtensor | `tenax.shard(module, tenax.sharding.fsdp())` | by the rules of `tenax.sharding.fsdp`, not
@@ -216,7 +218,8 @@ distributed.spmd:
     wrap_as_sharded_tensor | - | the tensor itself
 distributed.spmd.api:
     xla_distribute_tensor xla_distribute_module auto_policy | torch_xla.distributed.spmd
-    convert_to_xla_mesh convert_to_xla_partition_spec | .dtensor | `tenax.shard(x, spec, mesh)`
+    convert_to_xla_mesh | .dtensor | `tenax.shard(x, spec, mesh)`
+    convert_to_xla_partition_spec | .sharded_tensor | `tenax.shard(x, spec, mesh)`
 distributed.spmd.debugging:
     visualize_tensor_sharding | .sharded_tensor | `tenax.visualize_sharding(tensor)`
     visualize_sharding | - | `tenax.visualize_sharding(tensor)`

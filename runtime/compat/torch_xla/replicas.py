@@ -22,7 +22,7 @@ from . import process
 Tensor = torch.Tensor
 Groups = Sequence[Sequence[int]] | None
 
-_REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": torch.add,
     "mul": torch.mul,
     "and": torch.bitwise_and,
@@ -35,8 +35,8 @@ _OPERATIONS = {"sum": "SUM", "mul": "PRODUCT", "and": "BAND", "or": "BOR", "min"
 
 def check_reduction(kind: str) -> None:
     """Raise ValueError for a reduction that does not exist."""
-    if kind not in _REDUCTIONS:
-        raise ValueError(f"all_reduce: reduce_type {kind!r}; expected one of {', '.join(_REDUCTIONS)}")
+    if kind not in REDUCTIONS:
+        raise ValueError(f"all_reduce: reduce_type {kind!r}; expected one of {', '.join(REDUCTIONS)}")
 
 
 class Replicas:
@@ -71,7 +71,7 @@ class Replicas:
         for tensor in tensors:
             first, *others = self.gathered(tensor, groups)
             for other in others:
-                first = _REDUCTIONS[kind](first, other)
+                first = REDUCTIONS[kind](first, other)
             results.append(first)
         return results
 
@@ -85,6 +85,12 @@ class Replicas:
         members = self.members(groups)
         place = members.index(self.rank)
         return torch.cat([x.chunk(len(members))[place] for x in self.gathered(tensor, groups)])
+
+    def permuted(self, tensor: Tensor, pairs: Sequence[Sequence[int]]) -> Tensor:
+        """The tensor of this replica's source, or zeros if it is not the target of any pair (source, target)."""
+        gathered = self.gathered(tensor)
+        sources = [source for source, target in pairs if target == self.rank]
+        return gathered[sources[0]] if sources else torch.zeros_like(tensor)
 
 
 class ThreadGroup:

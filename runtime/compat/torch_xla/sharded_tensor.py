@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ import torch
 
 from ... import patches
 from ...dtypes import torch_dtype
-from ...sharding.placing import sharding_of
+from ...sharding.placing import shard, sharding_of
 from ...sharding.visualize import print_parts
 from ...storage.ordinals import NAME
 from ...storage.tensors import cell_of
@@ -53,7 +54,7 @@ class XLAShard:
 
 class _OnMesh(type):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, torch.Tensor) and sharding_on_mesh(instance) is not None
+        return isinstance(instance, torch.Tensor) and hasattr(instance, "mesh_shape")
 
 
 class XLAShardedTensor(metaclass=_OnMesh):
@@ -66,14 +67,15 @@ class XLAShardedTensor(metaclass=_OnMesh):
 
 def sharding_on_mesh(tensor: torch.Tensor) -> jax.sharding.NamedSharding | None:
     """The sharding of a tensor on several devices; None for other tensors."""
-    found = sharding_of(tensor) if tensor.device.type == NAME else None
+    plain = tensor.device.type == NAME and type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+    found = sharding_of(tensor) if plain else None
     return found if isinstance(found, jax.sharding.NamedSharding) and len(found.device_set) > 1 else None
 
 
 def _required(tensor: torch.Tensor, name: str) -> jax.sharding.NamedSharding:
     found = sharding_on_mesh(tensor)
     if found is None:
-        raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}: it lies on one device")
+        raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}: it is not on a mesh")
     return found
 
 
@@ -97,6 +99,56 @@ def partition_spec(tensor: torch.Tensor) -> tuple[Any, ...]:
         return None if axis is None else names.index(axis) if isinstance(axis, str) else tuple(map(number, axis))
 
     return tuple(number(axis) for axis in (*sharding.spec, *[None] * (tensor.dim() - len(sharding.spec))))
+
+
+def placements(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """For each axis of the mesh torch's `Shard`, or `Replicate`."""
+    from torch.distributed.tensor import Replicate, Shard
+
+    spec = [axes if isinstance(axes, tuple) else (axes,) for axes in partition_spec(tensor)]
+    split = {axis: dim for dim, axes in enumerate(spec) for axis in axes}
+    return tuple(Shard(split[axis]) if axis in split else Replicate() for axis in range(len(mesh_shape(tensor))))
+
+
+def redistribute(tensor: torch.Tensor) -> Callable[..., torch.Tensor]:
+    """A method, which shards the tensor by placements, one for each axis of a mesh."""
+    _required(tensor, "redistribute")
+    return partial(_redistributed, tensor)
+
+
+def _redistributed(
+    tensor: torch.Tensor, device_mesh: Any, placements: Sequence[Any], *, async_op: bool = False
+) -> torch.Tensor:
+    """`tenax.shard` of a tensor by placements.
+
+    Raises:
+        NotImplementedError: a placement is neither `Shard` nor `Replicate`.
+        ValueError: the number of placements is not that of the axes of the mesh.
+        IndexError: a dimension does not exist.
+    """
+    if len(placements) != (n := len(device_mesh.mesh_shape)):
+        raise ValueError(f"Number of placements ({len(placements)}) must match mesh dimensions ({n})")
+    return shard(tensor, device_mesh.sharding(convert_to_xla_partition_spec(tensor, placements)))
+
+
+def convert_to_xla_partition_spec(tensor: torch.Tensor, placement_spec: Sequence[Any]) -> tuple[Any, ...]:
+    """The partition spec of placements, one for each mesh axis.
+
+    Raises:
+        NotImplementedError: a placement is neither `Shard` nor `Replicate`.
+        IndexError: a dimension does not exist.
+    """
+    from torch.distributed.tensor import Replicate, Shard
+
+    axes: list[tuple[int, ...]] = [()] * tensor.dim()
+    for axis, placement in enumerate(placement_spec):
+        if type(placement) is Shard:
+            if not -tensor.dim() <= placement.dim < tensor.dim():
+                raise IndexError(f"distribute_tensor: {placement} of a tensor of shape {[*tensor.shape]}")
+            axes[placement.dim] += (axis,)
+        elif not isinstance(placement, Replicate):
+            raise NotImplementedError(f"distribute_tensor: {placement} on device xla; expected Shard or Replicate")
+    return tuple(None if not dim else dim[0] if len(dim) == 1 else dim for dim in axes)
 
 
 def sharding_spec(tensor: torch.Tensor) -> str:
@@ -171,8 +223,9 @@ def visualize_tensor_sharding(t: torch.Tensor, **kwargs: Any) -> Any:
 
 def add_attributes() -> None:
     """Add the attributes to `torch.Tensor`."""
-    for get in (global_tensor, mesh_shape, partition_spec, sharding_spec, sharding_type, local_shards):
+    for get in (global_tensor, mesh_shape, partition_spec, placements, redistribute, sharding_spec, sharding_type):
         patches.replace(f"torch.Tensor.{get.__name__}", property(get))
+    patches.replace("torch.Tensor.local_shards", property(local_shards))
     patches.replace("torch.Tensor.load_local_shards_", load_local_shards_)
 
 

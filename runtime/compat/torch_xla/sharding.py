@@ -18,16 +18,14 @@ from torch import nn
 
 from ..._torch import pytree
 from ...dispatch.opaque_composite import is_traced
-from ...sharding.current import automatic
 from ...sharding.placing import shard
-from ...sharding.rules import named_sharding
 from ...storage.avals import LazyFill, aval_of
 from ...storage.layout import lay_out
 from ...storage.placement import moved, put
 from ...storage.tensors import NAME, cell_of
 from ...trace.core import current_trace
 from ...trace.transfer import read
-from .meshes import LogicalMesh, get_global_mesh
+from .meshes import LogicalMesh, chosen_mesh
 from .sharded_tensor import sharding_on_mesh
 
 
@@ -53,13 +51,6 @@ class ShardingSpec:
         mark_sharding(t, self.mesh, self.partition_spec)
 
 
-def _mesh(mesh: LogicalMesh | None) -> LogicalMesh:
-    mesh = mesh or get_global_mesh()
-    if mesh is None:
-        raise ValueError("mark_sharding: there is no mesh; expected one as an argument, or xs.set_global_mesh(mesh)")
-    return mesh
-
-
 def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Sequence[Any]) -> torch.Tensor:
     """Shard a device tensor over a mesh, in place.
 
@@ -75,16 +66,7 @@ def mark_sharding(t: torch.Tensor, mesh: LogicalMesh | None, partition_spec: Seq
         ValueError: the spec does not fit the tensor or the mesh; the devices do not divide a dimension, which
             PyTorch/XLA pads; the tensor is on another device, or is a part of its storage.
     """
-    chosen = _mesh(mesh)
-    if t.device.type != NAME:
-        raise ValueError(f"mark_sharding: a tensor on {t.device}; expected one on the device: t.to('xla')")
-    spec = chosen.partition_spec(partition_spec)
-    if len(spec) != t.dim():
-        raise ValueError(f"mark_sharding: partition_spec {tuple(partition_spec)} of a tensor of shape {[*t.shape]}")
-    try:
-        sharding = named_sharding("a tensor", t.shape, spec, automatic(chosen.get_jax_mesh()))
-    except ValueError as error:
-        raise ValueError(str(error).replace("tenax.shard", "mark_sharding", 1)) from None
+    sharding = chosen_mesh(mesh).fitted("mark_sharding", t, partition_spec)
     if not lay_out(t, sharding) and not _reshaped(t, sharding):
         raise ValueError(f"mark_sharding: a tensor of shape {[*t.shape]} that is a part of its storage; clone it first")
     return t
@@ -104,7 +86,7 @@ def mark_sharding_with_gradients(
 ) -> torch.Tensor:
     """A copy of a tensor that is sharded over a mesh, and so is its gradient, also in graphs that torch traces."""
     if t.device.type == NAME and is_traced([t]):
-        return shard(t, _mesh(mesh).sharding(partition_spec))
+        return shard(t, chosen_mesh(mesh).sharding(partition_spec))
     result = mark_sharding(t.clone(), mesh, partition_spec)
     if result.requires_grad:
         result.register_hook(lambda grad: mark_sharding(grad.clone(), mesh, partition_spec))

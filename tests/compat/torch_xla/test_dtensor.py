@@ -44,6 +44,24 @@ def test_a_tensor_is_sharded_as_its_placements_say(mesh: DeviceMesh, placements:
     close(found.detach(), x)
 
 
+def test_a_sharded_tensor_states_its_placements_and_is_redistributed() -> None:
+    mesh = xs.Mesh(range(8), (4, 2))
+    x: Any = xs.mark_sharding(torch.arange(64.0).reshape(8, 8).to("jax"), mesh, (1, None))
+    assert x.placements == (Replicate(), Shard(0)) and not hasattr(torch.ones(2, device="jax"), "placements")
+    found = x.requires_grad_().clone().redistribute(mesh, [Shard(1), Shard(0)])
+    assert (found.partition_spec, found.placements) == ((1, 0), (Shard(1), Shard(0)))
+    assert x.redistribute(mesh, [Shard(0), Shard(0)]).placements == (Shard(0), Shard(0))
+    found.square().sum().backward()
+    close(x.grad.cpu(), 2 * torch.arange(64.0).reshape(8, 8))
+    for placements, error, text in (
+        ([Shard(0)], ValueError, r"Number of placements \(1\) must match mesh dimensions \(2\)"),
+        ([Partial(), Shard(0)], NotImplementedError, "expected Shard or Replicate"),
+        ([Shard(2), Shard(0)], IndexError, r"S.*2\) of a tensor of shape \[8, 8\]"),
+    ):
+        with pytest.raises(error, match=text):
+            x.redistribute(mesh, placements)
+
+
 def test_a_module_is_sharded_by_a_function(mesh: DeviceMesh) -> None:
     def shard(name: str, module: nn.Module, mesh: DeviceMesh) -> None:
         if isinstance(module, nn.Linear):
@@ -72,7 +90,7 @@ def test_what_cannot_be_distributed_is_an_error(mesh: DeviceMesh) -> None:
     x = torch.ones(8, 4)
     with pytest.raises(NotImplementedError, match="expected Shard or Replicate"):
         distribute_tensor(x, mesh, [Partial(), Replicate()])
-    with pytest.raises(ValueError, match=r"of a tensor of shape \[8, 4\]"):
+    with pytest.raises(IndexError, match=r"of a tensor of shape \[8, 4\]"):
         distribute_tensor(x, mesh, [Shard(2), Replicate()])
     with pytest.raises(ValueError, match="1 placements for a mesh of 2 axes"):
         distribute_tensor(x, mesh, [Shard(0)])

@@ -46,7 +46,7 @@ def test_splash_attention_is_attention(case: str) -> None:
         options = {"attentiontype_local_sliding": True, "slide_window_size": 16, "sa_use_fused_bwd_kernel": False}
         mask = mask & ((place[:, None] - place).abs() <= 16)
     if case == "segments":
-        ids = (place // 50).int().expand(8, 128).contiguous()
+        ids = (place // 50).expand(8, 128).contiguous()
         mask = mask & (ids[:, None, :, None] == ids[:, None, None])
     if case == "mesh":
         options = {"mesh": str(xs.Mesh(np.arange(8), (4, 2), ("data", "fsdp")))}
@@ -66,7 +66,7 @@ def test_splash_attention_is_attention(case: str) -> None:
 
 def test_flash_attention_has_segments_a_bias_tiles_and_a_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
     q = torch.randn(8, 1, 128, 8) / 3
-    ids = (torch.arange(128) // 50).int().expand(8, 128).contiguous()
+    ids = (torch.arange(128) // 50).expand(8, 128).contiguous()
     bias = torch.randn(8, 1, 128, 128)
     x = q.to(device)
     mask = torch.where(ids[:, None, :, None] == ids[:, None, None], bias, -torch.inf)

@@ -11,6 +11,7 @@ import tenax
 import tenax.compat.torch_xla as torch_xla
 import tenax.compat.torch_xla.core.xla_model as xm
 import tenax.compat.torch_xla.debug.metrics as met
+import tenax.compat.torch_xla.distributed.spmd as xs
 from tenax.xla.program import EagerProgram
 from tests.helpers.agreement import close
 
@@ -54,6 +55,18 @@ def test_optimizer_steps_and_gradients_of_eager_mode_are_counted() -> None:
     tenax.synchronize()
     assert met.counter_value("xla::mm") == met.counter_value("xla::addmm") == 2
     assert "Counter: CachedCompile" in met.short_metrics_report()
+
+
+def test_operations_on_a_mesh_and_on_other_devices_are_counted() -> None:
+    mesh = xs.get_1d_mesh("data")
+    x = xs.mark_sharding(torch.ones(mesh.size(), 7, device=device), mesh, ("data", None))
+    for y in x, torch.ones(3, 7, device="jax:1"):
+        met.clear_all()
+        for _ in range(3):
+            y = torch.atan(y * 3.25)
+        y.add_(1)
+        assert samples("EagerOpExecuteTime") == 7 and samples("EagerOpCompileTime") == 3
+        assert met.counter_value("xla::atan") == 3 and met.counter_value("xla::add_") == 1
 
 
 def test_reading_a_value_is_the_only_operation_of_the_host() -> None:

@@ -227,7 +227,7 @@ def test_the_parts_of_a_marked_tensor_are_overwritten() -> None:
         assert x.partition_spec == (0, None) and x._version > version
     with pytest.raises(ValueError, match="expected those of local_shards"):
         x.load_local_shards_(shards[1:])
-    with pytest.raises(AttributeError, match="it lies on one device"):
+    with pytest.raises(AttributeError, match="it is not on a mesh"):
         torch.ones(2, device=device).load_local_shards_([])  # type: ignore[operator]
     with pytest.raises(NotImplementedError, match="a part of its storage"):
         x.mT.load_local_shards_(x.mT.local_shards)
