@@ -16,6 +16,7 @@ from .encode import EncodedCall
 from .lowering_trace import trace_functions
 from .overlap import writes_expanded
 from .shape_inference import (
+    NO_META,
     NO_SUCH_DIM,
     SHARED,
     WRONG_DTYPE,
@@ -45,7 +46,7 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
                 warnings.simplefilter("ignore")  # resizing warns at every call, in out_arguments.resize_outs
                 result = infer_results(signature, values)
         except NotImplementedError as error:
-            if "no fake impl or Meta kernel" not in str(error):
+            if NO_META not in str(error):
                 raise
             known = False
     if known:
@@ -68,9 +69,7 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
             resize = [TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes[: len(signature.outs)]]
         else:
             specs = [None if s is None else TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes]
-            expected = signature.packed(specs)
-            if expected.__class__ is tuple:  # not a TensorSpec, which is a named tuple
-                expected = tuple(signature.corrected(values, list(expected)))
+            expected = signature.packed(signature.corrected(values, specs))
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
         if _any_resized(signature, values, resize):

@@ -87,6 +87,7 @@ LOWERING_ERRORS = (TypeError, ValueError, KeyError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
+NO_META = "no fake impl or Meta kernel"  # of torch's error for an operator without one
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "", half: bool = True) -> None:
