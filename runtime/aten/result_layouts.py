@@ -58,10 +58,10 @@ def like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 
 def aligned_rows(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """The rows of grouped products begin at multiples of 16 bytes; Meta's follow each other, as on some GPUs."""
+    """The rows of grouped products begin at multiples of 16 bytes, which Meta states for CUDA alone."""
     *sizes, columns = outputs[0].size
-    spec = outputs[0].resized((*sizes, -(-columns * outputs[0].dtype.itemsize // 16) * 16 // outputs[0].dtype.itemsize))
-    return [outputs[0].restrided(spec.stride)]
+    aligned = 16 // outputs[0].dtype.itemsize
+    return [outputs[0].restrided(outputs[0].resized((*sizes, -(-columns // aligned) * aligned)).stride)]
 
 
 def like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:

@@ -12,7 +12,6 @@ import torch
 
 from .._torch import pytree
 from ..storage.placement import no_jax_trace
-from .shape_inference import NO_META, WRONG_DTYPE
 from .signature import Signature
 
 _SMALL = 2**16  # elements; the CPU computes anything of this size quickly
@@ -40,17 +39,22 @@ def _is_missing(error: Exception, missing: re.Pattern[str]) -> bool:
     return isinstance(error, NotImplementedError) and missing.search(str(error)) is not None
 
 
-def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> Any:
+def answer(signature: Signature, values: Sequence[Any], refused: Exception, of_dtypes: bool) -> Any:
     """The result of the CPU kernel for arguments that a Meta kernel rejected with the error `refused`.
+
+    If there is no Meta kernel, or the error is about dtypes (`of_dtypes`), small tensors are tried before large ones.
 
     Raises:
         The CPU kernel's error, or `refused` if there is no CPU kernel.
     """
     if signature.cpu_may_abort and (isinstance(refused, AssertionError) or "broadcast" in str(refused)):
         raise RuntimeError(str(refused)) from None
-    unseen = isinstance(refused, NotImplementedError) or re.search(WRONG_DTYPE, str(refused))
-    if unseen and _is_large(values) and _accepts_smaller(signature, values):
-        raise NotImplementedError(NO_META) from refused
+    if (
+        (of_dtypes or isinstance(refused, NotImplementedError))
+        and _is_large(values)
+        and _accepts_smaller(signature, values)
+    ):
+        raise NotImplementedError("no fake impl or Meta kernel for these arguments") from refused
     try:
         found = signature.call(_to_host(values, blank=True))
     except NotImplementedError as error:  # for the dtype, or the op

@@ -5,6 +5,7 @@ The source is the op's Meta kernel, called once for each new key; the executable
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,7 +66,7 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
         refused = error
     from . import host_errors
 
-    return host_errors.answer(signature, values, refused)
+    return host_errors.answer(signature, values, refused, bool(re.search(WRONG_DTYPE, str(refused))))
 
 
 def _two_steps(values: list[Any]) -> list[Any]:
@@ -87,7 +88,6 @@ LOWERING_ERRORS = (TypeError, ValueError, KeyError, ZeroDivisionError)
 SHARED = r"^unsupported operation:"
 NO_SUCH_DIM = r"^Dimension out of range|Expected reduction dim"
 WRONG_DTYPE = r"dtype|scalar.type|cast|same type|tensor for result"
-NO_META = "no fake impl or Meta kernel"  # of torch's error for an operator without one
 
 
 def raise_matching_host_error(signature: Signature, values: Sequence[Any], phrase: str = "", half: bool = True) -> None:
