@@ -388,7 +388,7 @@ ROWS: dict[str, Row] = {
     ),
     "_grid_sampler_2d_cpu_fallback": Row("generated.resize", "_grid_sampler_2d_cpu_fallback"),
     "_grid_sampler_2d_cpu_fallback_backward": Row("generated.resize", "_grid_sampler_2d_cpu_fallback_backward"),
-    "_grouped_mm": Row("kernels.matmul", "_grouped_mm"),
+    "_grouped_mm": Row("kernels.matmul", "_grouped_mm", results="result_layouts.aligned_rows"),
     "_histogramdd_bin_edges": Row(
         "kernels.histogram",
         "_histogramdd_bin_edges",

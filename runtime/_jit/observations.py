@@ -254,7 +254,8 @@ def observe(
             observations.append(Observation(SETTING, reader, None, reader(), path))
         if (cache := step.state.reached.caches.get(i)) is not None:
             observations += [Observation(ENTRY, cache.table, k, v, cache.path) for k, v in cache.table.items()]
-    used = (step.state.nodes[i].value for i in restriction.nodes if i in step.state.reached.typed)
+    typed = step.state.reached.typed
+    used = (step.state.nodes[i].value for i in restriction.nodes if i in typed)
     observations += [Observation(NAMESPACE, scope, None, content, n) for n, scope, content in namespaces_of(used)]
     for i, (path, array) in step.state.reached.arrays.items():
         if i in restriction.nodes:

@@ -22,7 +22,7 @@ from .snapshots import Entries, StateSnapshot, unchanged, version_of
 from .sources import MISSING, PLAIN_TYPES, Source, StateChange
 from .state_in_c import FunctionCache, HostArray
 
-_MOST = 100_000  # the maximum number of objects that are followed
+_MOST = 1_000_000  # the maximum number of objects that are followed; with AdamW, a parameter has up to 17
 # The types of values that refer to nothing else. Objects of their subclasses may.
 _LEAVES = {*PLAIN_TYPES, type(MISSING)}
 Adapter = SlotAttributes | ClassAttributes | ContextVarValue

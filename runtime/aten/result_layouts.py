@@ -57,6 +57,13 @@ def like_query(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [outputs[0].with_strides_of(like)]
 
 
+def aligned_rows(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """The rows of grouped products begin at multiples of 16 bytes, which Meta states for CUDA alone."""
+    *sizes, columns = outputs[0].size
+    aligned = 16 // outputs[0].dtype.itemsize
+    return [outputs[0].restrided(outputs[0].resized((*sizes, -(-columns // aligned) * aligned)).stride)]
+
+
 def like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """A gradient times a function of the input has the strides of a product; Meta's are others."""
     first, second = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]

@@ -39,16 +39,22 @@ def _is_missing(error: Exception, missing: re.Pattern[str]) -> bool:
     return isinstance(error, NotImplementedError) and missing.search(str(error)) is not None
 
 
-def answer(signature: Signature, values: Sequence[Any], refused: Exception) -> Any:
+def answer(signature: Signature, values: Sequence[Any], refused: Exception, of_dtypes: bool) -> Any:
     """The result of the CPU kernel for arguments that a Meta kernel rejected with the error `refused`.
+
+    If there is no Meta kernel, or the error is about dtypes (`of_dtypes`), small tensors are tried before large ones.
 
     Raises:
         The CPU kernel's error, or `refused` if there is no CPU kernel.
     """
     if signature.cpu_may_abort and (isinstance(refused, AssertionError) or "broadcast" in str(refused)):
         raise RuntimeError(str(refused)) from None
-    if isinstance(refused, NotImplementedError) and _is_large(values) and _accepts_smaller(signature, values):
-        raise refused
+    if (
+        (of_dtypes or isinstance(refused, NotImplementedError))
+        and _is_large(values)
+        and _accepts_smaller(signature, values)
+    ):
+        raise NotImplementedError("no fake impl or Meta kernel for these arguments") from refused
     try:
         found = signature.call(_to_host(values, blank=True))
     except NotImplementedError as error:  # for the dtype, or the op
@@ -118,9 +124,20 @@ def _accepts_smaller(signature: Signature, values: Sequence[Any]) -> bool:
 
 
 def _smaller(values: Sequence[Any]) -> list[Any]:
-    """The arguments with small CPU tensors: sizes beyond 1 become 2, 3, ... in their order; equal ones stay equal."""
-    ranks = {n: i for i, n in enumerate(sorted({0, 1}.union(*(t.shape for t in _tensors(values)))))}
-    made = {id(t): torch.zeros([ranks[n] for n in t.shape], dtype=t.dtype, device="cpu") for t in _tensors(values)}
+    """The arguments with small CPU tensors, whose axes have the same order in memory.
+
+    Sizes beyond 1 become 8, 16, ... in their order: equal ones stay equal, and most that must be divisible or aligned
+    are.
+    """
+    given = sorted({0, 1}.union(*(t.shape for t in _tensors(values))))
+    shorter = {n: n if n < 2 else 8 * (i - 1) for i, n in enumerate(given)}
+
+    def small(tensor: torch.Tensor) -> torch.Tensor:
+        order = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+        sizes = [shorter[tensor.shape[d]] for d in order]
+        return torch.zeros(sizes, dtype=tensor.dtype, device="cpu").permute([order.index(d) for d in range(len(order))])
+
+    made = {id(t): small(t) for t in _tensors(values)}
     return [[made.get(id(x), x) for x in v] if isinstance(v, (list, tuple)) else made.get(id(v), v) for v in values]
 
 

@@ -68,9 +68,7 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
             resize = [TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes[: len(signature.outs)]]
         else:
             specs = [None if s is None else TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes]
-            expected = signature.packed(specs)
-            if expected.__class__ is tuple:  # not a TensorSpec, which is a named tuple
-                expected = tuple(signature.corrected(values, list(expected)))
+            expected = signature.packed(signature.corrected(values, specs))
     if signature.outs:
         resize = [_without_overlap(o) for o in signature.corrected(values, resize)]
         if _any_resized(signature, values, resize):

@@ -5,6 +5,7 @@ The source is the op's Meta kernel, called once for each new key; the executable
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def infer_results(signature: Signature, values: Sequence[Any]) -> Any:
         refused = error
     from . import host_errors
 
-    return host_errors.answer(signature, values, refused)
+    return host_errors.answer(signature, values, refused, bool(re.search(WRONG_DTYPE, str(refused))))
 
 
 def _two_steps(values: list[Any]) -> list[Any]:

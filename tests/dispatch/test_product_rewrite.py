@@ -123,3 +123,13 @@ def test_an_optional_operand_that_is_not_given() -> None:
     ends = torch.tensor([1, 4], dtype=torch.int32)  # of the groups; there is no bias
     found = torch._grouped_mm(*(t.to("jax") for t in (x, w)), offs=ends.to("jax"))
     close(found, torch._grouped_mm(x, w, offs=ends))
+
+
+@pytest.mark.parametrize("ends", [[1, 4], None], ids=["rows", "batches"])
+def test_the_rows_of_grouped_products_are_aligned(ends: list[int] | None) -> None:
+    x, w = torch.randn(4, 8).bfloat16(), torch.randn(2, 15, 8).bfloat16().mT
+    x, offs = (x.expand(2, 4, 8), None) if ends is None else (x, torch.tensor(ends, dtype=torch.int32))
+    expected = torch._grouped_mm(x, w, offs=offs)
+    found = torch._grouped_mm(x.to("jax"), w.to("jax"), offs=None if offs is None else offs.to("jax"))
+    assert found.stride() == expected.stride()
+    close(found, expected)

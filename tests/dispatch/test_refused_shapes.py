@@ -10,6 +10,7 @@ from torch.nn import functional as F  # noqa: N812
 
 import tenax
 from tenax.dispatch import host_errors
+from tests.helpers.agreement import close
 
 CALLS = """
 x.softmax(5) | x.softmax(2, torch.float64) | F.softmin(x, 2) | x.log_softmax(-3) | x[0, 0].softmax(1) | x.amax(5)
@@ -38,18 +39,34 @@ def test_what_cpu_torch_refuses_is_refused_in_its_words(call: str) -> None:
     assert str(found.value).splitlines()[0] == str(expected.value).splitlines()[0]
 
 
-def test_an_operator_without_a_meta_kernel_is_not_executed_on_the_host_at_its_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    converted: list[int] = []
+@pytest.fixture
+def converted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the tensors that the CPU kernel was called with, to decide about a call."""
+    sizes: list[int] = []
     plain = host_errors._to_host
 
     def to_host(values: Sequence[object], blank: bool) -> list[object]:
-        converted.extend(t.numel() for t in host_errors._tensors(values))
+        sizes.extend(t.numel() for t in host_errors._tensors(values))
         return plain(values, blank)
 
     monkeypatch.setattr(host_errors, "_to_host", to_host)
+    return sizes
+
+
+def test_an_operator_without_a_meta_kernel_is_not_executed_on_the_host_at_its_size(converted: list[int]) -> None:
     x = torch.nn.Parameter(torch.zeros(300, 301, device="jax"))
     x.grad = torch.ones_like(x)
     torch.optim.SGD([x], lr=0.1, momentum=0.9, fused=True).step()
-    assert converted and max(converted) < 100
+    assert converted and max(converted) < 10_000
+
+
+def test_an_operator_whose_meta_kernel_rejects_a_dtype_is_not_executed_on_the_host_at_its_size(
+    converted: list[int],
+) -> None:
+    x, w = torch.randn(64, 320).round(), torch.randn(4, 63, 320).mT.round()
+    ends = torch.tensor([1, 2, 3, 64], dtype=torch.int32)
+    expected = torch._grouped_mm(x, w, offs=ends)
+    found = torch._grouped_mm(x.to("jax"), w.to("jax"), offs=ends.to("jax"))
+    assert converted and max(converted) < 10_000
+    assert found.stride() == expected.stride()
+    close(found, expected)

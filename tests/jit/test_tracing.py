@@ -12,8 +12,9 @@ from torch import nn
 
 import tenax
 from tenax._jit import jitted
+from tenax._jit.state_graph import Reached
 from tenax._jit.traced_step import TracedStep
-from tenax._jit.visitors import VISITORS, visitor_of
+from tenax._jit.visitors import VISITORS, reach_call, visitor_of
 
 
 class Counts(NamedTuple):
@@ -104,3 +105,16 @@ def test_no_trace_searches_the_whole_heap() -> None:
     with pytest.raises(ValueError, match="on purpose"):
         tenax.jit(fails)(x)
     assert gc.get_threshold() == usual
+
+
+def test_the_ids_of_the_reached_objects_are_collected_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[int] = []
+    plain = Reached.typed.fget
+    monkeypatch.setattr(Reached, "typed", property(lambda self: collected.append(1) or plain(self)))
+    tenax.jit(nn.Sequential(*(nn.Linear(2, 2) for _ in range(8))).to("jax"))(torch.ones(1, 2, device="jax"))
+    assert len(collected) == 1
+
+
+def test_a_function_may_reach_as_many_objects_as_ten_thousand_parameters_have() -> None:
+    state = [[] for _ in range(170_000)]
+    assert len(reach_call(lambda: state, []).nodes) > 170_000
