@@ -12,23 +12,23 @@ from .. import patches
 from ..trace.core import current_trace
 from ..trace.tracing import Recomputation
 
-_GENERATOR = "_checkpoint_without_reentrant_generator"
+_RUN = "_run_fn_with_dynamo_disabled"  # which recomputes, without reentry
 
 
 @contextmanager
 def recomputing() -> Iterator[None]:
     """Separate what is recomputed from the forward pass, while a function is traced."""
-    generator, backward = getattr(checkpoint, _GENERATOR), checkpoint.CheckpointFunction.backward
+    run, backward = getattr(checkpoint, _RUN), checkpoint.CheckpointFunction.backward
 
     def without_reentry(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return generator(_apart(function), *args, **kwargs)  # it calls the function in the backward pass only
+        return run(_apart(function), *args, **kwargs)
 
     def with_reentry(ctx: Any, *gradients: Any) -> Any:
         ctx.run_function = _apart(ctx.run_function)
         return backward(ctx, *gradients)
 
     with ExitStack() as undo:
-        undo.enter_context(patches.temporarily(f"torch.utils.checkpoint.{_GENERATOR}", without_reentry))
+        undo.enter_context(patches.temporarily(f"torch.utils.checkpoint.{_RUN}", without_reentry))
         path = "torch.utils.checkpoint.CheckpointFunction.backward"
         undo.enter_context(patches.temporarily(path, staticmethod(with_reentry)))
         yield

@@ -372,7 +372,7 @@ LIBRARIES = (
     ),
     Patch(
         "torch.utils.checkpoint",
-        "_checkpoint_without_reentrant_generator",
+        "_run_fn_with_dynamo_disabled",
         (When.JIT_TRACE,),
         "What is recomputed is kept apart from the forward pass, with which XLA would merge it.",
     ),

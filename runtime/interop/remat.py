@@ -15,6 +15,8 @@ from ..dispatch.jax_call import draw_key_tensor as new_key
 from ..errors import TraceError
 from ..functional.keys import inherited_key, keys_from, refuse_draw
 from ..functional.pure import run_pure
+from ..storage.recording import recording
+from ..trace.autograd_engine import in_backward
 from ..trace.core import current_trace
 from ..trace.transfer import from_jax, to_jax
 from .calls import call_jax
@@ -66,9 +68,35 @@ def checkpoint(
             return call_jax(by_jax, draw_key_if_possible(torch.device(NAME)), args, kwargs)
         from torch.utils.checkpoint import checkpoint as torchs
 
-        return torchs(function, *args, use_reentrant=False, **kwargs)
+        return torchs(separated(function), *args, use_reentrant=False, **kwargs)
 
     return again
+
+
+class _Apart(torch.autograd.Function):
+    """The same tensors, after an optimization barrier."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: torch.Tensor) -> Any:
+        return tuple(call_jax(jax.lax.optimization_barrier, tensors))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return gradients
+
+
+def separated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function for `torch.utils.checkpoint`, so that in lazy mode, XLA does not merge what a backward pass
+    recomputes with the forward pass. (`tenax.jit` separates all that `torch.utils.checkpoint` recomputes.)"""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if recording.tape is not None and in_backward():
+            places = [i for i, x in enumerate(args) if isinstance(x, torch.Tensor) and x.device.type == NAME]
+            apart = dict(zip(places, _Apart.apply(*map(args.__getitem__, places)), strict=True))
+            args = tuple(apart.get(i, x) for i, x in enumerate(args))
+        return function(*args, **kwargs)
+
+    return call
 
 
 def without_constants(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +26,8 @@ from tenax._lazy import cuts
 from tenax._lazy.donation import paired
 from tenax._lazy.mode import own_tape
 from tenax._lazy.places import ChangingSizes
-from tenax._lazy.programs import History
+from tenax._lazy.programs import History, TapeProgram
+from tenax.compat.torch_xla.wrap import checkpoint as xla_checkpoint
 from tenax.dispatch.dispatcher import Dispatcher
 from tenax.storage.avals import aval_of
 from tests.helpers.agreement import close
@@ -447,3 +448,40 @@ def test_a_random_operator_that_draws_nothing_is_recorded_each_time() -> None:
         with tenax.lazy():
             found = attention(*(x.to("jax"),) * 3)
         close(found, attention(x, x, x))
+
+
+@pytest.mark.parametrize("kind", ["interop", "with reentry", "without"])
+def test_a_checkpoint_is_computed_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    run = TapeProgram.run
+
+    def noted(self: TapeProgram, words: list[int], inputs: Sequence[jax.Array], results: list[Any]) -> None:
+        texts.append(self.lower(words, inputs).compile().as_text())
+        run(self, words, inputs, results)
+
+    def step(layers: Any, x: torch.Tensor, recompute: bool) -> torch.Tensor:
+        for layer in layers:
+            if not recompute:
+                x = layer(x)
+            elif kind == "interop":
+                x = tenax.interop.checkpoint(lambda x, layer=layer: layer(x))(x)
+            else:
+                x = xla_checkpoint(layer, x, use_reentrant=kind == "with reentry")
+        return x.square().sum()
+
+    def gradients_of(loss: torch.Tensor, layers: nn.Module) -> list[torch.Tensor | None]:
+        layers.zero_grad()
+        loss.backward()
+        return [p.grad for p in layers.parameters()]
+
+    monkeypatch.setattr(TapeProgram, "run", noted)
+    layers = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(3)).to("jax")
+    x, counts, gradients = torch.ones(5, 4, device="jax", requires_grad=True), [], []
+    for recompute in (False, True, True):
+        texts.clear()
+        with tenax.lazy():
+            gradients.append(gradients_of(step(layers, x, recompute), layers))
+        counts.append([text.count(" dot(") for text in texts])
+    assert counts[0] == [9] and counts[2] == [12]
+    for a, b in zip(gradients[0], gradients[2], strict=True):
+        close(a, b)

@@ -15,6 +15,8 @@ from torch import nn
 from torch.distributed.fsdp import wrap as of_torch
 from torch.utils.checkpoint import checkpoint as _checkpoint
 
+from ...interop.remat import separated
+
 Policy = Callable[..., bool]
 
 
@@ -89,7 +91,7 @@ def recursive_wrap(
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = True, **kwargs: Any) -> Any:
     """Call a function whose intermediate values are recomputed for the gradient."""
-    return _checkpoint(function, *args, use_reentrant=use_reentrant, **kwargs)
+    return _checkpoint(separated(function), *args, use_reentrant=use_reentrant, **kwargs)
 
 
 def checkpoint_module(module: nn.Module) -> nn.Module:
