@@ -78,7 +78,10 @@ class StandIns(ExitStack):
                         self._lay_out(cell_of(tensor), sharding or self.where, "a state of the optimizer")
         for path, tensor in graph.reached.tensors.values():
             if tensor.device.type == "meta":
-                raise ValueError(f"{path} is on the device 'meta', and belongs to no module or optimizer")
+                raise ValueError(
+                    f"{path} is on the device 'meta', and belongs to no module or optimizer; expected it among the "
+                    "arguments of the step"
+                )
             if _is_on_device(tensor):
                 self._lay_out(cell_of(tensor), self.where, path)
         self._make_optimizer_state(step)

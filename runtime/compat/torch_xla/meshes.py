@@ -158,7 +158,7 @@ def chosen_mesh(mesh: LogicalMesh | None) -> LogicalMesh:
     """
     mesh = mesh or get_global_mesh()
     if mesh is None:
-        raise ValueError("mark_sharding: there is no mesh; expected one as an argument, or xs.set_global_mesh(mesh)")
+        raise ValueError("there is no mesh; expected one as an argument, or xs.set_global_mesh(mesh)")
     return mesh
 
 
