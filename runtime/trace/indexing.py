@@ -60,7 +60,9 @@ class TracedIndexing(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
-        if torch.compiler.is_dynamo_compiling() and captures_control_flow():  # for what `torch.cond` calls then
+        if torch.compiler.is_dynamo_compiling():
+            if not captures_control_flow():  # as `torch.cond` does, which calls what Dynamo captures
+                torch._dynamo.graph_break(msg="a trace runs a function of torch.compile as it is")
             return func(*args, **(kwargs or {}))
         if self.copies:
             self.check_stale((args, kwargs))
