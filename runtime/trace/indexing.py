@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from .._torch import pytree
 from .._torch.functorch import unwrapped
+from .._torch.graph_collectives import break_graph
 from .._torch.modes import captures_control_flow
 from ..errors import TraceError
 from ..storage.tensors import NAME, cell_of, wrap
@@ -62,7 +63,7 @@ class TracedIndexing(TorchFunctionMode):
         """Call the function."""
         if torch.compiler.is_dynamo_compiling():
             if not captures_control_flow():  # as `torch.cond` does, which calls what Dynamo captures
-                torch._dynamo.graph_break(msg="a trace runs a function of torch.compile as it is")
+                break_graph("a trace runs a function of torch.compile as it is")
             return func(*args, **(kwargs or {}))
         if self.copies:
             self.check_stale((args, kwargs))
