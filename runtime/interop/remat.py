@@ -90,7 +90,7 @@ def separated(function: Callable[..., Any]) -> Callable[..., Any]:
     recomputes with the forward pass. (`tenax.jit` separates all that `torch.utils.checkpoint` recomputes.)"""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if recording.tape is not None and in_backward():
+        if recording.tape is not None and not recording.tape.ahead and in_backward():
             places = [i for i, x in enumerate(args) if isinstance(x, torch.Tensor) and x.device.type == NAME]
             apart = dict(zip(places, _Apart.apply(*map(args.__getitem__, places)), strict=True))
             args = tuple(apart.get(i, x) for i, x in enumerate(args))
