@@ -47,10 +47,10 @@ def test_control_flow_is_part_of_the_program() -> None:
 
 def test_control_flow_that_cannot_be_compiled_is_refused_with_its_line() -> None:
     layer, x = nn.Linear(3, 3, device="jax"), torch.ones(3, device="jax")
-    with pytest.raises(NotImplementedError, match=r"control flow \(.*test_control_flow.py:\d+.*: a random operation"):
+    with pytest.raises(NotImplementedError, match=r"control flow \(.*control_flow.py:\d+.*: a random operation"):
         tenax.jit(lambda x: torch.cond(x.sum() > 0, torch.rand_like, lambda y: y * 2, (x,)))(x)
-    with pytest.raises(TraceError, match=r"torch.while_loop .*test_control_flow.py:\d+.*: a tensor requires a gradient"):
+    with pytest.raises(TraceError, match=r"torch.while_loop .*control_flow.py:\d+.*: a tensor requires a gradient"):
         tenax.jit(lambda x: torch.while_loop(lambda y: y.sum() < 9, lambda y: (y * 2,), (x,))[0])(x.requires_grad_())
     x = x.detach()
-    with pytest.raises(TraceError, match=r"control flow .*test_control_flow.py:\d+.* reads an attribute of a module"):
+    with pytest.raises(TraceError, match=r"control flow .*control_flow.py:\d+.* reads an attribute of a module"):
         tenax.jit(lambda f, x: torch.cond(x.sum() > 0, lambda y: f(y), lambda y: y * 2, (x,)))(layer, x)
