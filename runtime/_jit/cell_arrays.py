@@ -78,11 +78,12 @@ class CellArrays:
             return self._run(program, cells, host)
 
     def _run(self, program: AotCall, cells: list[Cell], host: list[Any]) -> tuple[list[Any], Sequence[jax.Array]]:
-        unchanged = self._epoch == mutation_epoch.count  # whether no array was replaced since the last call
+        epoch = mutation_epoch.count
+        unchanged = self._epoch == epoch  # whether no array was replaced since the last call
         arrays, at_hand = self._read(cells, unchanged)
         if not self.written:
             results = program([*host, *arrays] if host else arrays)
-            self._finish(unchanged and at_hand, arrays, ())
+            self._finish(epoch, unchanged and at_hand, arrays, ())
             return arrays, results
         if self.donated:
             self._protect(arrays, cells, at_hand)
@@ -95,7 +96,7 @@ class CellArrays:
             if ran:  # Ctrl-C: the old arrays were donated, so the cells must get the new ones
                 repeat_until_done(lambda: self._store(cells, ran[0]))
             raise
-        self._finish(unchanged and at_hand and not self.resizes, arrays, written)
+        self._finish(epoch + 1, unchanged and at_hand and not self.resizes, arrays, written)
         return arrays, results
 
     def _read(self, cells: list[Cell], unchanged: bool) -> tuple[list[Any], bool]:
@@ -132,10 +133,11 @@ class CellArrays:
         mutation_epoch.advance()
         return arrays
 
-    def _finish(self, cache: bool, read: list[jax.Array], written: Sequence[jax.Array]) -> None:
-        """Record the end of a call; with `cache`, cache the arrays that it read, or wrote in their place."""
-        self._epoch = mutation_epoch.count
-        if not cache:
+    def _finish(self, epoch: int, cache: bool, read: list[jax.Array], written: Sequence[jax.Array]) -> None:
+        """Record the end of a call; with `cache`, cache the arrays that it read, or wrote in their place. The epoch is
+        that of its own writes, because another thread may have written meanwhile."""
+        self._epoch = epoch
+        if not cache or epoch != mutation_epoch.count:
             return
         self._cache = [*map([*written, *read].__getitem__, self._cache_from)] if written else read[: self._cached]
         if not self._listening:

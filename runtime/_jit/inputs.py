@@ -54,8 +54,7 @@ class Inputs:
         self.numbered, self.keyed = len(inputs.placeholders["number"]), len(inputs.placeholders["key"])
         self.takes_host = bool(self.script.entries or self.rng or self.uploads)
         self.host_count = bool(self.numbered) + bool(self.keyed) + len(self.uploads)  # operands from the host
-        self._words = b""  # the last call's numbers
-        self._array: jax.Array | None = None  # the array that holds them
+        self._last: tuple[bytes, jax.Array] | None = None  # the last call's numbers, and the array that holds them
 
     def from_host(self, arguments: Sequence[Any]) -> list[jax.Array]:
         """Run the host script of one call; return the operands that come from the host: the numbers, uint32[n, 3]; the
@@ -64,12 +63,13 @@ class Inputs:
         numbers = self.script.play(arguments)
         if self.numbered:
             values = np.asarray(numbers, np.float64)
-            if (words := values.tobytes()) != self._words:  # they seldom change between calls
+            last, words = self._last, values.tobytes()  # a local name, because other threads may call meanwhile
+            if last is None or last[0] != words:  # they seldom change between calls
                 with np.errstate(over="ignore"):
                     single = values.astype(np.float32)
                 both = [values.view(np.uint32).reshape(-1, 2), single.view(np.uint32).reshape(-1, 1)]
-                self._words, self._array = words, put(np.concatenate(both, 1), self.index)
-            operands.append(self._array)  # type: ignore[arg-type]
+                last = self._last = words, put(np.concatenate(both, 1), self.index)
+            operands.append(last[1])
         if self.rng:
             operands.append(put(self.rng.keys(), self.index))
         return operands + [upload.array(arguments) for upload in self.uploads]

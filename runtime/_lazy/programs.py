@@ -83,9 +83,10 @@ class TapeProgram:
         return self._call.jitted.lower(self._uploaded(words), *inputs)
 
     def _uploaded(self, words: list[int]) -> jax.Array:
-        if self._words is None or self._words[0] != words:
-            self._words = words, put(np.array(words or [0], np.uint32), None)
-        return self._words[1]
+        held = self._words
+        if held is None or held[0] != words:  # a local name, because another thread may run the program meanwhile
+            held = self._words = words, put(np.array(words or [0], np.uint32), None)
+        return held[1]
 
     @cached_property
     def names(self) -> Counter[str]:

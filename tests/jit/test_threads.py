@@ -1,0 +1,77 @@
+"""Threads that call the same programs at the same time."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import tenax
+from tenax.dispatch.aot_call import AotCall
+from tests.helpers.agreement import close
+
+
+@pytest.fixture
+def hurried() -> Iterator[None]:
+    """Threads take turns after nearly every instruction."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(work: Callable[[int], Any], count: int = 4) -> list[Any]:
+    """The results of `work` for each number below `count`, each in a thread of its own."""
+    results: list[Any] = [None] * count
+
+    def run(i: int) -> None:
+        results[i] = work(i)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+@pytest.mark.parametrize("mode", ["jit", "lazy"])
+def test_each_call_computes_with_its_own_numbers(mode: str, hurried: None) -> None:
+    scale = tenax.jit(lambda x, by: x * by) if mode == "jit" else torch.mul
+    x = torch.ones(2, device="jax")
+    scale(x, 0.5), scale(x, 1.5)
+
+    def wrong(thread: int) -> list[float]:
+        found = []
+        with tenax.lazy() if mode == "lazy" else nullcontext():
+            for i in range(300):
+                by = thread * 1000 + i + 0.25
+                if (result := scale(x, by).tolist()) != [by, by]:
+                    found.append((by, result))
+        return found
+
+    assert in_threads(wrong) == [[]] * 4
+
+
+def test_a_write_during_a_call_is_seen_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Linear(3, 3).to("jax").requires_grad_(False)
+    predict, x = tenax.jit(lambda x: model(x)), torch.ones(2, 3, device="jax")
+    for _ in range(3):
+        predict(x)
+    run = AotCall.__call__
+
+    def run_meanwhile(call: AotCall, arrays: Any) -> Any:
+        monkeypatch.undo()
+        results = run(call, arrays)
+        in_threads(lambda _: model.weight.mul_(2), 1)
+        return results
+
+    monkeypatch.setattr(AotCall, "__call__", run_meanwhile)
+    before, after = predict(x), predict(x)
+    close(after - before, model.weight.sum(1).expand(2, 3) / 2)
