@@ -36,7 +36,7 @@ from .name_scopes import named
 from .optimizer_tracing import HostScriptRecorder
 from .outputs import OutputDescriber, RunScope, is_device_tensor
 from .outside_tensors import TracedFunctions, cut_off, refusing_parts_of_gradients, translated
-from .random_numbers import RngRecorder, refuse_host_rng
+from .random_numbers import HostDraws, RngRecorder, drawn_on_host, refuse_host_rng, restore_all
 from .recomputation import recomputing
 from .sources import MISSING
 from .state_graph import StateGraph
@@ -52,6 +52,7 @@ def trace_step(
     arguments: Sequence[Any],
     state: StateGraph,
     passed: PassedNumbers,
+    draws: HostDraws | None = None,
 ) -> TracedStep:
     """Run a function once under a JAX trace.
 
@@ -62,6 +63,7 @@ def trace_step(
         arguments: the leaves of both.
         state: what the function reaches in Python.
         passed: the numbers that are inputs, besides learning rates.
+        draws: notes random numbers that the run draws on the host, instead of raising.
 
     Raises:
         TraceError: the function needs the value of a tensor, or does something that a program cannot repeat.
@@ -81,7 +83,7 @@ def trace_step(
 
     run.__name__ = name_of(function)  # the program's, in profiles
     with cut_off([*arguments, *(t for _, t in state.reached.tensors.values())]) as outside:
-        traced = TracedRun(function, arguments, outside, state, passed)
+        traced = TracedRun(function, arguments, outside, state, passed, draws)
         try:
             with _heap_left_alone():
                 jaxpr = jax.make_jaxpr(run)()
@@ -92,6 +94,12 @@ def trace_step(
         if explained := translated(error, bool(outside)):
             raise explained from error
         raise error
+    if traced.doubts:
+        draws = HostDraws(state)
+        trace_step(function, args, kwargs, arguments, state, passed, draws)
+        if draws.drawn:
+            restore_all(traced.doubts)
+            raise drawn_on_host(state, draws.drawn[0])
     return TracedStep(
         jaxpr=jaxpr,
         arguments=tuple(arguments),
@@ -121,8 +129,11 @@ class TracedRun:
         outside: dict[int, torch.Tensor],
         state: StateGraph,
         passed: PassedNumbers,
+        draws: HostDraws | None = None,
     ) -> None:
         """The arguments are those of `trace_step`."""
+        self.draws = draws
+        self.doubts: list[Callable[[], None]] = []  # see `refuse_host_rng`
         self.function, self.arguments, self.state = function, arguments, state
         self.rng = RngRecorder()
         self.trace = Trace(lifts=True, draw=self.rng.draw)
@@ -144,7 +155,8 @@ class TracedRun:
     def _recorded(self) -> Iterator[None]:
         """Record while the function runs."""
         recorders = (
-            *(refuse_host_rng(self.state, self.trace.stream), self.script.attached(), self.host.attached()),
+            self.draws or refuse_host_rng(self.state, self.trace.stream, self.doubts),
+            *(self.script.attached(), self.host.attached()),
             *(named([*self.state.reached.modules.values()]), self.reads.attached(), noting_materialized_gradients()),
             *(self.functions, refusing_parts_of_gradients(self.outside), recomputing()),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ Key = tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...], str]
 _HELD = 256  # the maximum number of programs; the least recently used is dropped
 _programs: OrderedDict[Key, TapeProgram] = OrderedDict()
 _variants: set[Key] = set()
+_lock = threading.RLock()  # of both: the tapes of all threads look programs up
 listeners: list[Callable[[TapeProgram, float, bool], None]] = []  # called after each run with the program, its seconds
 # without compilation, and whether it was compiled for this run
 
@@ -158,16 +160,14 @@ def count() -> int:
 
 def is_variant(key: Key, history: History) -> bool:
     """Whether a key is new and differs from that of a known program only in its results or donated inputs."""
-    if (
-        history.is_last(key)
-        or key in _programs
-        or key in _variants
-        or not any(key[0] == known[0] for known in _programs)
-    ):
+    if history.is_last(key):
         return False
-    if len(_variants) >= _HELD:
-        _variants.clear()
-    _variants.add(key)
+    with _lock:
+        if key in _programs or key in _variants or not any(key[0] == known[0] for known in _programs):
+            return False
+        if len(_variants) >= _HELD:
+            _variants.clear()
+        _variants.add(key)
     return True
 
 
@@ -175,11 +175,12 @@ def program_of(key: Key, history: History) -> TapeProgram:
     """Look up or make the program of a tape."""
     if history.last is not None and history.is_last(key):
         return history.last
-    program = _programs.get(key)
-    if program is None:
-        program = _programs[key] = TapeProgram(key, history.last)
-        if len(_programs) > _HELD:
-            _programs.popitem(last=False)
-    else:
-        _programs.move_to_end(key)
+    with _lock:
+        program = _programs.get(key)
+        if program is None:
+            program = _programs[key] = TapeProgram(key, history.last)
+            if len(_programs) > _HELD:
+                _programs.popitem(last=False)
+        else:
+            _programs.move_to_end(key)
     return program

@@ -93,10 +93,10 @@ def restore(state: tuple[int, int]) -> None:
     stream.seed, stream.offset = state
 
 
-def advance() -> tuple[int, int]:
-    """Count one draw, and return seed and offset after it."""
+def advance(draws: int = 1) -> tuple[int, int]:
+    """Count some draws, and return seed and offset after them. No other thread draws in between."""
     stream = _stream()
-    stream.offset += 1
+    stream.offset += draws
     return stream.seed, stream.offset
 
 

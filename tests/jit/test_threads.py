@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from torch import nn
 
 import tenax
 from tenax.dispatch.aot_call import AotCall
+from tenax.errors import TraceError
 from tests.helpers.agreement import close
 
 
@@ -75,3 +77,47 @@ def test_a_write_during_a_call_is_seen_by_the_next(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(AotCall, "__call__", run_meanwhile)
     before, after = predict(x), predict(x)
     close(after - before, model.weight.sum(1).expand(2, 3) / 2)
+
+
+@contextmanager
+def drawing(draw: Callable[[], object]) -> Iterator[None]:
+    """Another thread draws without end."""
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            draw()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+OWN = torch.Generator()
+DRAWS: dict[str, Callable[[], Any]] = {
+    "torch": lambda: torch.rand(()).item(),
+    "Python": random.random,
+    "a generator of torch": lambda: torch.rand((), generator=OWN).item(),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_function_is_traced_while_another_thread_draws_random_numbers(name: str) -> None:
+    draw, x = DRAWS[name], torch.ones(2, device="jax")
+    doubled, noisy = tenax.jit(lambda x: OWN and x * 2), tenax.jit(lambda x: OWN and x * draw())
+    with drawing(draw):
+        assert doubled(x).tolist() == [2, 2]
+        with pytest.raises(TraceError, match="draws random numbers on the host"):
+            noisy(x)
+
+
+def test_threads_draw_different_random_numbers_on_the_device(hurried: None) -> None:
+    x = torch.ones(4, device="jax")
+    noise = tenax.jit(lambda x: x * torch.rand_like(x))
+    noise(x)
+    drawn = in_threads(lambda _: [tuple(noise(x).tolist()) for _ in range(100)])
+    assert len({values for thread in drawn for values in thread}) == 400
