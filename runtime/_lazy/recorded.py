@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import jax
@@ -17,7 +17,9 @@ from ..dispatch.executable import Executable
 from ..dispatch.host_errors import raise_host_error
 from ..dispatch.shape_inference import LOWERING_ERRORS
 from ..storage.avals import Aval, LazyFill, aval_of
+from ..storage.cell import Cell
 from ..storage.memory_errors import as_torch_error
+from ..storage.placement import pinned
 from ..trace.async_errors import Assertion
 from .words import Words, carrier, words_of_array
 
@@ -32,7 +34,7 @@ class RecordedOp:
         name: str,
         run: Callable[..., Any],
         layout: Sequence[Words | Aval | None],
-        results: Sequence[Any],
+        results: Sequence[Aval | None],
         count: int,
         check: Callable[..., Any] | None = None,
         checks: Sequence[tuple[str, str]] = (),
@@ -42,7 +44,7 @@ class RecordedOp:
         self.name, self.run, self.layout, self.count = name, run, tuple(layout), count
         self.inputs = sum(part.__class__ is Aval for part in layout)
         self.taken = sum(part.length for part in layout if part.__class__ is Words)
-        self.avals = [aval_of(tuple(r.shape), np.dtype(r.dtype)) for r in results if r is not None]
+        self.avals = [r for r in results if r is not None]
         self.replaces = [r is not None for r in results[count:]]
         self.check, self.checks = check, tuple(checks)
 
@@ -158,9 +160,11 @@ def _described(part: Words | Aval) -> str:
     return f"{name}[{','.join(map(str, part.shape))}]" if part.__class__ is Aval else f"number {name}"
 
 
-def recorded_op(dispatcher: Dispatcher, executable: Executable, call: EncodedCall, values: list[Any]) -> RecordedOp:
-    """Make the operation of an executable. Its lowering is traced here, so that its errors are raised where the
-    operation is called."""
+def recorded_op(
+    dispatcher: Dispatcher, executable: Executable, call: EncodedCall, values: list[Any], written: Sequence[Cell]
+) -> RecordedOp:
+    """Make the operation of an executable, which writes the cells in `written`. Its lowering is traced here, so that
+    its errors are raised where the operation is called."""
     layout = [_part(operand) for operand in (*call.operands, *call.starts)]
     try:
         with jax.enable_x64(True):  # as in the program, so that the program reuses this trace
@@ -171,7 +175,13 @@ def recorded_op(dispatcher: Dispatcher, executable: Executable, call: EncodedCal
         raise
     signature = dispatcher.signature
     checks = signature.errors(values) if executable.check is not None else ()
-    return RecordedOp(signature.name, executable.run, layout, results, executable.count, executable.check, checks)
+    # What is written keeps its sharding; those of new arrays are XLA's choice.
+    homes = [*repeat(None, executable.count), *(cell.aval.sharding for cell in written)]
+    avals = [
+        None if r is None else aval_of(tuple(r.shape), np.dtype(r.dtype), home)
+        for r, home in zip(results, homes, strict=True)
+    ]
+    return RecordedOp(signature.name, executable.run, layout, avals, executable.count, executable.check, checks)
 
 
 def _part(operand: Any) -> Words | Aval | None:
@@ -199,6 +209,13 @@ def recorded_fill(fill: LazyFill) -> tuple[RecordedOp, list[int]]:
     if value in (0, 1) and not np.signbit(number.real):
         return _fill_op(aval, int(value.real), None), []
     return _fill_op(aval, None, Words((), number.dtype)), words_of_array(number)
+
+
+@cache
+def recorded_move(old: Aval, new: Aval) -> RecordedOp:
+    """A change of the sharding of an array, and perhaps of its shape."""
+    run = jax.jit(lambda array: (pinned(array.reshape(new.shape), new.sharding),))
+    return RecordedOp("shard", run, (old,), (new,), 1)
 
 
 @cache

@@ -18,6 +18,7 @@ from .._jax import ArrayImpl
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.encode import EncodedCall
 from ..dispatch.executable import Executable
+from ..dispatch.mesh import device_ids
 from ..dispatch.operands import NUMBER_TYPES
 from ..dispatch.reference_counts import held_by_list_only
 from ..float32_products import float32_products
@@ -33,7 +34,7 @@ from .donation import paired
 from .kernels import NotRecordableError, list_call, recording_kernel, remember
 from .places import ChangingSizes
 from .programs import History, Key, TapeProgram, is_variant, program_of
-from .recorded import RecordedOp, recorded_fill, recorded_op, recorded_words, values_one_by_one
+from .recorded import RecordedOp, recorded_fill, recorded_move, recorded_op, recorded_words, values_one_by_one
 from .words import words_of_array
 
 
@@ -43,8 +44,21 @@ class Pending(PendingArray):
     __slots__ = ("op", "origin", "slot")
 
     def __init__(self, tape: Tape, slot: int, op: RecordedOp, aval: Aval) -> None:
-        self.tape, self.slot, self.op, self.aval = tape, slot, op, aval
+        self.tape, self.slot, self.op, self.aval, self.cells = tape, slot, op, aval, []
         self.origin: int | None = None  # the slot of the input that it replaces
+
+    def move(self, cell: Cell, aval: Aval) -> bool:
+        """See `PendingArray.move`."""
+        tape = self.tape
+        if tape is None or tape is not recording.tape:
+            return False
+        with tape.lock:
+            if not tape.is_on(aval.sharding):
+                return False
+            (moved,) = tape.record(recorded_move(self.aval, aval), [self.slot], [])
+        moved.overwrite(cell)
+        cell.aval = aval
+        return True
 
     def overwrite(self, cell: Cell) -> None:
         """Replace the content of a cell, which the operation has read."""
@@ -86,6 +100,7 @@ class Tape:
         self.donatable: list[int] = []  # the positions of inputs that come from cells
         self.input_avals: list[Aval] = []
         self.input_of: dict[int, int] = {}  # the slot of an input, by the id of the array; `inputs` keeps it alive
+        self.devices: Sequence[int] | None = None  # of the mesh of the inputs
         self.numbers: list[int] = []
         self.assertions: list[Assertion] = []
         self.ops: list[RecordedOp] = []
@@ -130,7 +145,7 @@ class Tape:
         return pending.cell(0)
 
     def slot_of(self, cell: Cell) -> int:
-        """The slot of the content of a cell of the first device."""
+        """The slot of the content of a cell of the first device or a mesh."""
         pending, array = cell.pending, None
         if pending is None:
             array = cell.__dict__.get("content")
@@ -151,13 +166,15 @@ class Tape:
             operand = operand.value()
         if shared and (found := self.input_of.get(id(operand))) is not None:
             return found
-        if operand.__class__ is not ArrayImpl or sharding_of_array(operand) is not None:
+        if operand.__class__ is not ArrayImpl:
+            raise NotRecordableError
+        if (sharding := sharding_of_array(operand)) is not None and not self.is_on(sharding):
             raise NotRecordableError
         slot = len(self.slots)
         self.slots.append(None)
         if aval is None:
             described = operand.aval  # JAX's; the array's own `shape` and `dtype` are slower, because they look it up
-            aval = aval_of(described.shape, described.dtype)
+            aval = aval_of(described.shape, described.dtype, sharding)
         self.inputs.append(operand)
         self.input_slots.append(slot)
         self.input_avals.append(aval)
@@ -166,6 +183,13 @@ class Tape:
             self.input_of[id(operand)] = slot
             self.donatable.append(len(self.inputs) - 1)
         return slot
+
+    def is_on(self, sharding: Any) -> bool:
+        """Whether the program may contain an array of a sharding: all of them are on the same devices."""
+        devices = device_ids(sharding)
+        if self.devices is None:
+            self.devices = devices
+        return self.devices == devices
 
     def before(self, op: RecordedOp, target: Cell | None) -> None:
         """Cut the tape where a loop repeats. Called for each operation before its operands get slots.
@@ -211,11 +235,11 @@ class Tape:
         op = executable.recorded
         with self.lock:
             try:
-                if call.index or executable.surround is not None or executable.joins or not no_jax_trace():
+                if call.index or not no_jax_trace():
                     raise NotRecordableError
-                if op is None:
-                    op = executable.recorded = recorded_op(dispatcher, executable, call, values)
                 cells: Any = call.cells if not executable.order else list(dict.fromkeys(call.cells))
+                if op is None:
+                    op = executable.recorded = recorded_op(dispatcher, executable, call, values, cells)
                 self.before(op, cells[0] if cells else None)
                 slots, words = [], []
                 for operand in call.operands:
@@ -300,6 +324,8 @@ class Tape:
                     else:
                         pending.array = array
                     pending.tape = None
+                    if self.devices is not None:
+                        pending.settle()
                 if self.assertions:
                     record_assertions(ran[0][-1], tuple(self.assertions))
                 self.clear()

@@ -13,7 +13,7 @@ import torch
 from .._torch.tensors import meta_as_strided
 from ..storage.access import memory_shape
 from ..storage.avals import Aval, tensor_aval
-from ..storage.cell import Cell, FreshCell
+from ..storage.cell import Cell, FreshCell, PendingCell
 from ..storage.spec import Ints, Operand, TensorSpec, leaves, map_specs
 from ..storage.tensors import new_tensor
 from ..xla import stored
@@ -138,7 +138,8 @@ class NewResult:
     def tensor(self, array: jax.Array, index: int, fresh: Any = FreshCell) -> torch.Tensor:
         """The tensor for the array of one call."""
         spec = self.spec
-        cell = Cell(array, index) if index or self.spread else fresh(array, self.aval)
+        known = fresh is PendingCell or not (index or self.spread)
+        cell = fresh(array, self.aval) if known else Cell(array, index)
         tensor = new_tensor(cell, spec.size, spec.dtype)
         return meta_as_strided(tensor, spec.size, spec.stride, 0) if self.strided else tensor
 

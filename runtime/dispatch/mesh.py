@@ -20,7 +20,7 @@ from .signature import Signature
 
 def describe_sharding(sharding: Any) -> str:
     """A sharding as text: spec, mesh and devices."""
-    devices = _ids(sharding)
+    devices = device_ids(sharding)
     consecutive = len(devices) > 1 and devices == [*range(devices[0], devices[0] + len(devices))]
     shown = f"{devices[0]}..{devices[-1]}" if consecutive else str(devices)
     if not isinstance(sharding, NamedSharding):
@@ -29,7 +29,9 @@ def describe_sharding(sharding: Any) -> str:
     return f"{sharding.spec} on mesh ({sizes}) of devices {shown}"
 
 
-def _ids(sharding: Any) -> list[int]:
+@functools.lru_cache(maxsize=256)
+def device_ids(sharding: Any) -> list[int]:
+    """The devices of a sharding, in its order."""
     if isinstance(sharding, NamedSharding):
         return [d.id for d in sharding.mesh.devices.flat]
     return sorted(d.id for d in sharding.device_set)
@@ -45,7 +47,7 @@ def check_devices(signature: Signature, parts: Iterable[Any]) -> None:
     for name, sharding in _shardings(signature, parts):
         if first is None:
             first = name, sharding
-        elif _ids(sharding) != _ids(first[1]):
+        elif device_ids(sharding) != device_ids(first[1]):
             raise RuntimeError(
                 f"{signature.name}: Expected all tensors to be on the same device, but {first[0]} is "
                 f"{describe_sharding(first[1])}, and {name} is {describe_sharding(sharding)}; expected one mesh. Move "

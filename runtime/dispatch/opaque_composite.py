@@ -22,7 +22,7 @@ from ..dtypes import numpy_dtype
 from ..storage.access import memory_order
 from ..storage.avals import meshes
 from ..storage.placement import no_jax_trace, put
-from ..storage.recording import recording
+from ..storage.recording import recording, records_programs
 from ..storage.spec import TensorSpec
 from ..storage.tensors import NAME, cell_of, new_tensor, wrap
 from ..words import over_devices
@@ -181,10 +181,11 @@ def _name(call: CompositeCall) -> str | None:
 
 
 def _devices(xs: Iterable[torch.Tensor]) -> int:
-    """The maximum number of devices that tensors may be on; unknown for traced values, so the process maximum."""
+    """The maximum number of devices that tensors may be on; unknown for values that are traced or recorded, so the
+    process maximum."""
     if not meshes.used:
         return 1
-    if not no_jax_trace() or is_traced(xs):
+    if not no_jax_trace() or records_programs() or is_traced(xs):
         return meshes.devices
     shardings = [cell_of(unwrapped(x)).aval.sharding for x in xs if x.device.type == NAME]
     return max((s.num_devices for s in shardings if s is not None), default=1)

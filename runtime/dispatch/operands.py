@@ -15,7 +15,7 @@ from ..storage.avals import Aval, LazyFill, meshes
 from ..storage.cell import Cell
 from ..storage.ordinals import jax_devices
 from ..storage.placement import no_jax_trace
-from ..storage.recording import recording
+from ..storage.recording import recording, records_programs
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.views import locate
 from ..trace.core import SYMBOLIC_TYPES, current_trace
@@ -66,7 +66,9 @@ def view_operand(
 def starts_are_fixed() -> bool:
     """Whether the starts of views are constants instead of operands: in programs on a mesh, because XLA gathers a whole
     array to slice it at an unknown position, and in those of several ranks, where they would depend on past calls."""
-    return (meshes.used or meshes.ranks) and not no_jax_trace()
+    if no_jax_trace():
+        return meshes.used and records_programs()
+    return meshes.used or meshes.ranks
 
 
 def located(aval: Aval, spec: TensorSpec) -> tuple[Operand, jax.Array | None]:

@@ -12,6 +12,8 @@ import torch
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from torch import nn
 
+from ..storage.placement import trimmed
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -96,7 +98,7 @@ def named_sharding(name: str, shape: Sequence[int], spec: Any, mesh: Mesh) -> Na
                 f"{where}: {parts} devices do not divide dimension {d} of size {shape[d]}; expected a multiple of "
                 f"{parts} (pad the tensor), or None in the place of {spec[d]!r}"
             )
-    return NamedSharding(mesh, spec)
+    return NamedSharding(mesh, trimmed(spec))
 
 
 def axes_of(entry: Any) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import jax
 import numpy as np
 
-from .avals import Aval, LazyFill, aval_of
+from .avals import Aval, LazyFill, aval_of, meshes
 from .mutation import mutation_epoch
 from .placement import materialise, sharding_of_array
 from .recording import recording
@@ -131,14 +132,16 @@ class FreshCell(Cell):
 class PendingArray:
     """The result of a recorded operation. Cells hold it in place of an array, until its tape computes it."""
 
-    __slots__ = ("__weakref__", "array", "aval", "failure", "tape")
+    __slots__ = ("__weakref__", "array", "aval", "cells", "failure", "tape")
 
     array: jax.Array
+    cells: list[ref[Cell]]  # the cells that hold it, if it may be on a mesh: their avals will have its sharding
     failure: tuple[Exception, str] | None  # if the operation failed: its error, and a description of the operation
 
     def __init__(self, tape: Any, aval: Aval) -> None:
         self.tape: Any = tape  # None once it is computed
         self.aval = aval
+        self.cells = []
 
     def __getattr__(self, name: str) -> Any:
         """Raise the error of a failed operation when its array is read."""
@@ -171,6 +174,19 @@ class PendingArray:
         state.pop("content", None)
         state.pop("array", None)
         state["pending"] = self
+        if meshes.used:
+            self.cells.append(ref(cell))
+
+    def settle(self) -> None:
+        """Give the cells that hold this result its array, once it is computed, and the sharding of that."""
+        for held in self.cells:
+            if self.failure is None and (cell := held()) is not None and cell.pending is self:
+                cell.settle()
+
+    def move(self, cell: Cell, aval: Aval) -> bool:
+        """Move the array of a cell, which holds this result, to the sharding of an aval of as many elements; False if
+        that cannot be recorded."""
+        return False
 
     def value(self) -> jax.Array:
         """The array, computed now if necessary."""
@@ -186,6 +202,8 @@ class PendingCell(Cell):
     def __init__(self, pending: PendingArray, aval: Aval, index: int = 0) -> None:
         self.pending = pending
         self.aval = aval
+        if meshes.used:
+            pending.cells.append(ref(self))
         if index:
             self.index = index
 

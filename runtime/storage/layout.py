@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import NamedSharding
 
 from .access import memory_order
 from .avals import LazyFill, aval_of
 from .cell import Cell
-from .placement import moved, pinned, without_explicit_axes
+from .placement import moved, pinned, trimmed, without_explicit_axes
 from .spec import TensorSpec
 from .tensors import cell_of
 
@@ -28,6 +28,8 @@ def lay_out(tensor: Any, sharding: Any) -> bool:
         sharding = without_explicit_axes(permuted(sharding, order))
     aval = aval_of(cell.shape, cell.dtype, sharding)
     if cell.aval is aval:
+        return True
+    if cell.pending is not None and cell.pending.move(cell, aval):
         return True
     content: Any = cell.content
     if content.__class__ is LazyFill:
@@ -53,4 +55,4 @@ def permuted(sharding: NamedSharding, order: tuple[int, ...]) -> NamedSharding:
     if order == tuple(range(len(order))):
         return sharding
     parts = (*sharding.spec, *[None] * (len(order) - len(sharding.spec)))
-    return NamedSharding(sharding.mesh, PartitionSpec(*[parts[d] for d in order]))
+    return NamedSharding(sharding.mesh, trimmed([parts[d] for d in order]))

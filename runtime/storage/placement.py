@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from .._jax import ArrayImpl, direct_call, put_on_first_device, trace_state_clean
 from .._torch.frames import set_eval_frame
@@ -27,6 +27,15 @@ def sharding_of_array(array: Any) -> jax.sharding.Sharding | None:
         return None
     sharding: jax.sharding.Sharding = array.sharding
     return None if sharding.__class__ is SingleDeviceSharding or sharding.num_devices == 1 else sharding
+
+
+def trimmed(spec: Iterable[Any]) -> PartitionSpec:
+    """A spec without the axes at its end that are not split, as in results of XLA: JAX takes P("x", None) and P("x")
+    for different types, and would compile a loop twice."""
+    entries = [*spec]
+    while entries and entries[-1] is None:
+        entries.pop()
+    return PartitionSpec(*entries)
 
 
 def without_explicit_axes(sharding: Any) -> Any:

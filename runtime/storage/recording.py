@@ -17,6 +17,11 @@ class _Recording(threading.local):
 recording = _Recording()
 
 
+def records_programs() -> bool:
+    """Whether the operations of this thread become parts of a larger program: it is in lazy mode."""
+    return recording.tape is not None and not recording.tape.ahead
+
+
 def run_recorded() -> None:
     """Run all recorded operations of this thread, so that they come before the ones it dispatches next."""
     if recording.tape is not None:

@@ -122,7 +122,7 @@ def _flash(
         )
 
     if mesh is not None and (chosen := LogicalMesh.from_str(mesh)) is not None:
-        specs = [(spec[0], None) if name.endswith("_ids") else spec for name in given]
+        specs = [(spec[0], None) if name in ("q_ids", "kv_ids") else spec for name in given]
         function = on_mesh(function, chosen, specs, spec)
     with mode():
         return function(*given.values())

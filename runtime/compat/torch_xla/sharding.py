@@ -77,7 +77,8 @@ def _reshaped(t: torch.Tensor, sharding: jax.sharding.NamedSharding) -> bool:
     cell = cell_of(t)
     if cell.mixed or not t.is_contiguous() or t.nbytes != cell.nbytes or current_trace() is not None:
         return False
-    cell.write(moved(read(t), sharding))
+    if cell.pending is None or not cell.pending.move(cell, aval_of(tuple(t.shape), cell.dtype, sharding)):
+        cell.write(moved(read(t), sharding))
     return True
 
 
@@ -109,9 +110,9 @@ def clear_sharding(t: torch.Tensor) -> torch.Tensor:
     if current_trace() is not None:
         raise NotImplementedError("clear_sharding: within a compiled function; expected a call before or after it")
     cell = cell_of(t)
+    content = cell.content  # which in lazy mode is computed here, and its sharding with it
     if cell.aval.sharding is None:
         return t
-    content = cell.content
     if content.__class__ is LazyFill:
         cell.write(LazyFill(aval_of(cell.shape, cell.dtype), content.value))
     else:
