@@ -102,14 +102,17 @@ class CellArrays:
         return arrays, results
 
     def _read(self, cells: list[Cell], unchanged: bool) -> tuple[list[Any], bool]:
-        """The arrays, and whether every cell had its `array`."""
+        """The arrays, and whether every cell has its `array`."""
         arrays, self._cache = self._cache, None
         if arrays is None or not unchanged:
             arrays = []
         rest = cells if self._in_order and not arrays else [cells[i] for i in self.places[len(arrays) :]]
-        values = [c.array for c in rest]
-        at_hand = not any(map(is_, values, repeat(None)))
-        arrays += values if at_hand else [c.read() if a is None else a for c, a in zip(rest, values, strict=True)]  # type: ignore[arg-type]
+        values: list[Any] = [c.array for c in rest]
+        at_hand = True
+        if any(map(is_, values, repeat(None))):
+            values = [c.read() for c in rest]  # which sets the `array` of fills, such as a number among the arguments
+            at_hand = all(c.array is array for c, array in zip(rest, values, strict=True))
+        arrays += values
         return arrays, at_hand
 
     def _protect(self, arrays: list[jax.Array], cells: list[Cell], at_hand: bool) -> None:

@@ -15,12 +15,13 @@ import jax
 import torch
 from jax.sharding import SingleDeviceSharding
 
+from .._torch.tensors import create_empty_tensor
 from ..dtypes import torch_dtype
 from .avals import Aval, LazyFill, array_shape, tensor_aval
 from .cell import Cell, FreshCell
 from .placement import sharding_of_array
 from .spec import Ints, TensorSpec
-from .tensors import cell_of, create_empty_tensor, new_tensor
+from .tensors import cell_of, new_tensor
 
 
 class ArraySource(NamedTuple):
