@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from itertools import chain, repeat
+from itertools import repeat
 from operator import is_
 from typing import Any
 
@@ -50,7 +50,10 @@ class CellArrays:
             fixed: how many of the first cells are the same in every call.
             cells: the number of cells of a call.
         """
-        self.places, self.followers, self.resizes = places, followers, resizes
+        self.places, self.resizes = places, resizes
+        self.followers: dict[int, list[int]] = {}
+        for place, lead in followers:
+            self.followers.setdefault(lead, []).append(place)
         kept = {*places}.difference(written).union(held)
         overwritten = [i for i, place in enumerate(places) if place not in kept]
         self.donated = overwritten if is_available() else []  # the numbers of the donated arrays among those read
@@ -100,14 +103,17 @@ class CellArrays:
         return arrays, results
 
     def _read(self, cells: list[Cell], unchanged: bool) -> tuple[list[Any], bool]:
-        """The arrays, and whether every cell had its `array`."""
+        """The arrays, and whether every cell has its `array`."""
         arrays, self._cache = self._cache, None
         if arrays is None or not unchanged:
             arrays = []
         rest = cells if self._in_order and not arrays else [cells[i] for i in self.places[len(arrays) :]]
-        values = [c.array for c in rest]
-        at_hand = not any(map(is_, values, repeat(None)))
-        arrays += values if at_hand else [c.read() if a is None else a for c, a in zip(rest, values, strict=True)]  # type: ignore[arg-type]
+        values: list[Any] = [c.array for c in rest]
+        at_hand = True
+        if any(map(is_, values, repeat(None))):
+            values = [c.read() for c in rest]  # which sets the `array` of fills, such as a number among the arguments
+            at_hand = all(c.array is array for c, array in zip(rest, values, strict=True))
+        arrays += values
         return arrays, at_hand
 
     def _protect(self, arrays: list[jax.Array], cells: list[Cell], at_hand: bool) -> None:
@@ -123,13 +129,9 @@ class CellArrays:
         if self.resizes:
             record_growth()
         arrays = results[: len(self.written)]
-        written = zip(self.written, arrays, strict=True)
-        for place, array in chain(written, ((place, cells[lead].read()) for place, lead in self.followers)):
-            cell = cells[place]
-            if self.resizes or cell.array is None:
-                cell.write(array)
-            else:
-                cell.content = cell.array = array
+        _write(map(cells.__getitem__, self.written), arrays, self.resizes)
+        for lead, places in self.followers.items():
+            _write(map(cells.__getitem__, places), repeat(cells[lead].read()), self.resizes)
         mutation_epoch.advance()
         return arrays
 
@@ -147,3 +149,11 @@ class CellArrays:
     def invalidate(self) -> None:
         """Drop the cached arrays; see `Invalidator`."""
         self._cache, self._listening = None, False
+
+
+def _write(cells: Iterable[Cell], arrays: Iterable[jax.Array], resizes: bool) -> None:
+    for cell, array in zip(cells, arrays, strict=False):
+        if resizes or cell.array is None:
+            cell.write(array)
+        else:
+            cell.content = cell.array = array

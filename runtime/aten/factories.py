@@ -20,6 +20,9 @@ from ..trace.core import SYMBOLIC_TYPES
 from .memory import Tensor
 from .registry import kernel_of
 
+_NUMBERS = frozenset({bool, int, float, complex})
+_ROUNDED_ONCE = {float: 1e38, int: 1 << 53}  # below these, NumPy and torch convert to float32 and float64 alike
+
 
 def empty(
     size: Sequence[int],
@@ -29,18 +32,22 @@ def empty(
     pin_memory: bool | None = None,
     memory_format: torch.memory_format | None = None,
 ) -> Tensor:
-    if pin_memory:
-        raise RuntimeError(f"empty: Only dense CPU tensors can be pinned; expected pin_memory=False on device {NAME!r}")
-    if layout not in (None, torch.strided):
-        raise NotImplementedError(f"empty: layout {layout} is not available on device {NAME!r}; expected torch.strided")
-    if any(n < 0 for n in size):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    _check_options(size, layout, pin_memory)
     if memory_format in (None, torch.contiguous_format, torch.preserve_format):
         dtype = dtype or torch.get_default_dtype()
         value = conspicuous(dtype) if torch.are_deterministic_algorithms_enabled() else 0
         return fill_tensor(size, dtype, value, device_index(device))
     like = torch.empty(size, device="meta", memory_format=memory_format)
     return empty_strided(size, like.stride(), dtype=dtype, device=device)
+
+
+def _check_options(size: Sequence[int], layout: torch.layout | None, pin_memory: bool | None) -> None:
+    if pin_memory:
+        raise RuntimeError(f"empty: Only dense CPU tensors can be pinned; expected pin_memory=False on device {NAME!r}")
+    if layout not in (None, torch.strided):
+        raise NotImplementedError(f"empty: layout {layout} is not available on device {NAME!r}; expected torch.strided")
+    if size and min(size) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
 
 
 def empty_strided(
@@ -86,7 +93,12 @@ def full(
     if dtype is None:
         kinds = {bool: torch.bool, int: torch.int64, complex: torch.get_default_dtype().to_complex()}
         dtype = kinds.get(SYMBOLIC_TYPES.get(type(fill_value), type(fill_value)), torch.get_default_dtype())
-    return _filled(empty(size, dtype, layout, device, pin_memory), fill_value)
+    if type(fill_value) not in _NUMBERS:
+        return fill_scalar(empty(size, dtype, layout, device, pin_memory), fill_value)
+    _check_options(size, layout, pin_memory)
+    zero = type(fill_value) is int and fill_value == 0  # of any dtype
+    value = fill_value if zero else converted(fill_value, dtype, math.prod(size))
+    return fill_tensor(size, dtype, value, device_index(device))
 
 
 def _filled(new: Tensor, value: Any) -> Tensor:
@@ -187,7 +199,7 @@ def fill_whole(self: Tensor, value: Any) -> bool:
         return False
     if not self.is_contiguous() and not torch.ops.aten.is_non_overlapping_and_dense.default(self):
         return False
-    if type(value) not in (bool, int, float, complex):
+    if type(value) not in _NUMBERS:
         return False
     cell.replace(LazyFill(cell.aval, value))
     return True
@@ -200,7 +212,8 @@ def converted(value: Any, dtype: torch.dtype, count: int) -> Any:
         RuntimeError: the dtype cannot hold the number.
     """
     kind = numpy_dtype(dtype)
-    if type(value) is float and kind.char in "fd" and -1e38 < value < 1e38:  # common, and ten times faster
+    most = _ROUNDED_ONCE.get(type(value))
+    if most is not None and kind.char in "fd" and -most < value < most:  # common, and ten times faster
         return kind.type(value).item()
     if type(value) is int and kind.kind == "i" and holds(kind, value):
         return value
@@ -209,7 +222,7 @@ def converted(value: Any, dtype: torch.dtype, count: int) -> Any:
 
 
 def fill_scalar(self: Tensor, value: Any) -> Tensor:
-    if type(value) in (bool, int, float, complex):
+    if type(value) in _NUMBERS:
         value = converted(value, self.dtype, self.numel())
     if not fill_whole(self, value):
         kernel_of("fill_.Scalar")(self, value)

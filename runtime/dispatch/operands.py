@@ -102,7 +102,11 @@ def device_scalar(value: Any, beside: np.dtype | None = None, dtype: type | None
         _scalars.clear()
     with np.errstate(over="ignore"):
         scalar = dtype(value)
-    return _scalars.setdefault(key, scalar) if no_jax_trace() else scalar
+    if not no_jax_trace():
+        return scalar
+    if jax.config.jax_transfer_guard_host_to_device not in (None, "allow"):  # type: ignore[attr-defined, unused-ignore]
+        scalar = put_on_first_device(scalar)  # an explicit transfer
+    return _scalars.setdefault(key, scalar)
 
 
 def array_or_scalar(cell: Cell) -> Any:

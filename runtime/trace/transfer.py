@@ -16,15 +16,15 @@ from .._jax import ArrayImpl, uncommitted
 from .._torch.tensors import awaited, is_wrapper
 from ..dtypes import CARRIER, numpy_dtype
 from ..storage.access import load
-from ..storage.avals import MAX_NDIM, meshes
+from ..storage.avals import MAX_NDIM, LazyFill, meshes
 from ..storage.cell import Cell
 from ..storage.memory_errors import as_torch_error
 from ..storage.ordinals import jax_devices
-from ..storage.placement import moved, put, sharding_of_array, without_explicit_axes
+from ..storage.placement import moved, no_jax_trace, put, sharding_of_array, without_explicit_axes
 from ..storage.spec import Operand, TensorSpec, operand_of
 from ..storage.tensors import cell_of, covers_array, wrap
 from .async_errors import raise_failed_assertions
-from .core import alias_array, as_tracer, require_known
+from .core import alias_array, as_tracer, current_trace, require_known
 
 
 def from_numpy(array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
@@ -228,11 +228,23 @@ def overwrite(tensor: torch.Tensor, source: torch.Tensor) -> bool:
     if len(size) > MAX_NDIM:
         source, size = source.expand(size).reshape(-1), cell.shape
     sharding = cell.aval.sharding
+    if not cell.shape and (value := _number(source, tensor.dtype)) is not None and sharding is None:
+        cell.replace(LazyFill(cell.aval, value))
+        return True
     if sharding is not None and size != cell.shape:
         return False  # the sharding applies to another shape
     array = upload(source, cell.index, tensor.dtype, size, sharding)
     cell.replace(array if array.shape == cell.shape else array.reshape(cell.shape))  # JAX would compile one for ()
     return True
+
+
+def _number(source: torch.Tensor, dtype: torch.dtype) -> Any:
+    """The value of a 0-d host tensor, which operations take as a number, so that nothing is uploaded. None for other
+    tensors, if it is to be converted, for values that have several forms, and in a trace, where it is an input."""
+    if source.dim() or source.dtype is not dtype or uploading.take is not None or not no_jax_trace():
+        return None
+    value = None if current_trace() is not None else source.item()
+    return value if value == value and type(value) is not complex else None
 
 
 def move(tensor: torch.Tensor, target: Cell) -> torch.Tensor:

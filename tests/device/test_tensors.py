@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from torch import nn
 import tenax
 from tenax.dtypes import TO_NUMPY
 from tenax.errors import TraceError
+from tenax.trace.transfer import transfers
 
 
 def test_factories_take_the_device():
@@ -347,6 +349,46 @@ def test_uploads_are_explicit_transfers_for_jax() -> None:
         assert x.to("jax").tolist() == [1, 1, 1]
         assert torch.tensor([2], device="jax").tolist() == [2]
         assert set(drop(x.to("jax")).tolist()) <= {0, 2}
+    ours = x.to("jax")
+    results = [[y.tolist() for y in (ours * torch.full((), 1 + i, device="jax"), ours + i)] for i in (0.5, 0.25)]
+    with jax.transfer_guard("disallow"):
+        for i in (0.125, 0.75, 0.125):
+            results.append([y.tolist() for y in (ours * torch.tensor(1 + i, device="jax"), ours + i)])
+    assert results == [[[1 + i] * 3] * 2 for i in (0.5, 0.25, 0.125, 0.75, 0.125)]
+
+
+NUMBERS: list[tuple[Any, torch.dtype]] = [
+    *((1.1, dtype) for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.float8_e5m2)),
+    *((-0.0, torch.float32), (math.inf, torch.float32), (1e-40, torch.float32), (-(2**62) - 1, torch.int64)),
+    *((200, torch.uint8), (2**64 - 1, torch.uint64), (True, torch.bool)),
+]
+
+
+@pytest.mark.parametrize(("value", "dtype"), NUMBERS, ids=str)
+def test_a_number_is_not_uploaded(value: Any, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads: list[str] = []
+    monkeypatch.setattr(transfers, "measure", lambda direction, _, run: (uploads.append(direction), run())[1])
+    host = torch.tensor(value, dtype=dtype)
+    ours, copied = host.to("jax"), torch.zeros((), dtype=dtype, device="jax").copy_(host)
+    assert not uploads
+    host.zero_()
+    for x in (ours, copied):
+        expected = torch.tensor([value], dtype=dtype)
+        assert x.reshape(1).cpu().view(torch.uint8).tolist() == expected.view(torch.uint8).tolist()
+
+
+def test_a_number_that_a_compiled_function_puts_on_the_device_is_an_input() -> None:
+    held = torch.tensor(2.0)
+    step = tenax.jit(lambda x, y: x * held.to("jax") + torch.zeros_like(x).copy_(y))
+    for i in range(3):
+        held.fill_(i)
+        assert step(torch.ones(2, device="jax"), torch.tensor(10.0 * i)).tolist() == [11.0 * i] * 2
+
+
+def test_the_bits_of_nan_are_kept() -> None:
+    host = torch.tensor(-0x3F0000, dtype=torch.int32).view(torch.float32)
+    assert host.isnan()
+    assert host.to("jax").view(torch.int32).item() == -0x3F0000
 
 
 @pytest.mark.parametrize("name", ["int4", "uint4"])
