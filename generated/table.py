@@ -1241,7 +1241,7 @@ ROWS: dict[str, Row] = {
         "kernels.decomposition",
         "linalg_eig",
         conditions="linalg.linalg_eig__checks",
-        results="result_layouts.column_major_last",
+        results="result_layouts.eigenvectors",
         dtypes=(("", "floating complex"),),
         checks=(("RuntimeError", "torch.linalg.eig: input tensor should not contain infs or NaNs."),),
     ),

@@ -36,6 +36,12 @@ def column_major_last(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     return [*outputs[:-1], *(column_major(values, [vectors]) if len(vectors.size) > 1 else [vectors])]
 
 
+def eigenvectors(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Eigenvectors are column-major, unless the `out` tensor, the last argument, has elements."""
+    used = len(values) > 1 and values[-1].numel()
+    return contiguous(values, outputs) if used else column_major_last(values, outputs)
+
+
 def least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """The solution is in the memory of the right-hand side passed to LAPACK; a vector is a column without its axis."""
     a, solution = values[0], outputs[0]
@@ -74,8 +80,8 @@ def like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """
     if not outputs[0].size:
         return outputs
-    first, second = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
-    like = first * second
+    first, *others = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
+    like = first * (others[0] if others else 1)
     return [outputs[0].with_strides_of(like)]
 
 

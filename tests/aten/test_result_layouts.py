@@ -119,6 +119,8 @@ def test_binary_operators_have_the_strides_of_the_cpu(name: str) -> None:
         for pair in ((x, y), (y, x), (x, x[0, 0, 0])):
             result = BINARY[name](*(t.to("jax") for t in pair))
             assert _strides(result) == _strides(BINARY[name](*pair)), [t.stride() for t in pair]
+        if name in ("copysign", "xlogy", "floor_divide", "xlog1py", "rounded down"):
+            assert _strides(BINARY[name](x.to("jax"), 2.0)) == _strides(BINARY[name](x, 2.0))
 
 
 OF_PERMUTED: dict[str, tuple[Callable[[torch.Tensor], Any], tuple[int, ...]]] = {
