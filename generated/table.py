@@ -461,7 +461,7 @@ ROWS: dict[str, Row] = {
         "kernels.decomposition",
         "_linalg_svd",
         conditions="linalg._linalg_svd__checks",
-        results="result_layouts.column_major_vh",
+        results="result_layouts.column_major_last",
         dtypes=(("", "floating complex"),),
         checks=(
             (
@@ -553,7 +553,7 @@ ROWS: dict[str, Row] = {
     "_softmax": Row("kernels.softmax", "_softmax", dtypes=(("", "floating"),)),
     "_softmax_backward_data": Row("kernels.softmax", "_softmax_backward_data"),
     "_stack": Row("generated.shape", "_stack"),
-    "_standard_gamma": Row("kernels.sampling", "_standard_gamma", random=True),
+    "_standard_gamma": Row("kernels.sampling", "_standard_gamma", random=True, results="result_layouts.contiguous"),
     "_standard_gamma_grad": Row("kernels.sampling", "_standard_gamma_grad"),
     "_thnn_fused_gru_cell": Row("kernels.rnn", "_thnn_fused_gru_cell"),
     "_thnn_fused_gru_cell_backward": Row("kernels.rnn", "_thnn_fused_gru_cell_backward"),
@@ -894,7 +894,12 @@ ROWS: dict[str, Row] = {
     "convolution_overrideable": Row("generated.conv", "convolution_overrideable"),
     "copy": Row("generated.copying", "copy", overwrites=("self",)),
     "copysign.Scalar": Row("generated.pointwise", "copysign__Scalar", dtypes=(("", "not complex float8"),)),
-    "copysign.Tensor": Row("generated.pointwise", "copysign__Tensor", dtypes=(("", "not complex float8"),)),
+    "copysign.Tensor": Row(
+        "generated.pointwise",
+        "copysign__Tensor",
+        results="result_layouts.like_product",
+        dtypes=(("", "not complex float8"),),
+    ),
     "cos": Row("generated.pointwise", "cos", dtypes=(("", "not float8"),)),
     "cosh": Row("generated.pointwise", "cosh", dtypes=(("", "not float8"),)),
     "count_nonzero": Row("generated.reduction", "count_nonzero", dtypes=(("", "not unsigned float8"),)),
@@ -933,7 +938,9 @@ ROWS: dict[str, Row] = {
     "div.Scalar": Row("generated.pointwise", "div__Scalar", dtypes=(("", "not float8"),)),
     "div.Scalar_mode": Row("kernels.pointwise", "div", dtypes=(("", "not complex float8"),)),
     "div.Tensor": Row("generated.pointwise", "div__Tensor", dtypes=(("", "not float8"),)),
-    "div.Tensor_mode": Row("kernels.pointwise", "div", dtypes=(("", "integral floating"),)),
+    "div.Tensor_mode": Row(
+        "kernels.pointwise", "div", results="result_layouts.like_product", dtypes=(("", "integral floating"),)
+    ),
     "dot": Row("generated.matmul", "dot", dtypes=(("", "not bool unsigned float8"),)),
     "elu": Row("generated.activation", "elu", dtypes=(("", "floating"),)),
     "elu_backward": Row(
@@ -994,7 +1001,12 @@ ROWS: dict[str, Row] = {
     "fill.Tensor": Row("generated.copying", "fill__Tensor", overwrites=("self",)),
     "flip": Row("generated.shape", "flip", dtypes=(("", "not unsigned float8"),)),
     "floor": Row("generated.pointwise", "floor", dtypes=(("", "not bool complex float8"),)),
-    "floor_divide": Row("generated.pointwise", "floor_divide", dtypes=(("", "integral floating"),)),
+    "floor_divide": Row(
+        "generated.pointwise",
+        "floor_divide",
+        results="result_layouts.like_product",
+        dtypes=(("", "integral floating"),),
+    ),
     "floor_divide.Scalar": Row("generated.pointwise", "floor_divide__Scalar", dtypes=(("", "not complex float8"),)),
     "fmax": Row("generated.pointwise", "fmax", dtypes=(("", "bool integral floating"),)),
     "fmin": Row("generated.pointwise", "fmin", dtypes=(("", "bool integral floating"),)),
@@ -1076,6 +1088,7 @@ ROWS: dict[str, Row] = {
     "heaviside": Row(
         "generated.pointwise",
         "heaviside",
+        results="result_layouts.like_product",
         dtypes=(("self", "bool integral floating"), ("values", "bool integral floating"), ("out", "not complex")),
     ),
     "histc": Row(
@@ -1095,7 +1108,13 @@ ROWS: dict[str, Row] = {
         checks=(("RuntimeError", "torch.histogramdd: the range of a dimension is not finite"),),
     ),
     "histogram.bins_tensor": Row("kernels.histogram", "histogram", dtypes=(("", "floating"),)),
-    "huber_loss": Row("generated.loss", "huber_loss", special=(("delta", (0, 1, "sign")),), dtypes=(("", "floating"),)),
+    "huber_loss": Row(
+        "generated.loss",
+        "huber_loss",
+        special=(("delta", (0, 1, "sign")),),
+        results="result_layouts.like_product",
+        dtypes=(("", "floating"),),
+    ),
     "huber_loss_backward": Row("generated.loss", "huber_loss_backward", results="result_layouts.contiguous"),
     "hypot": Row("generated.pointwise", "hypot", dtypes=(("", "floating"),)),
     "i0": Row("generated.special", "i0", dtypes=(("", "not complex float8"),)),
@@ -1222,6 +1241,7 @@ ROWS: dict[str, Row] = {
         "kernels.decomposition",
         "linalg_eig",
         conditions="linalg.linalg_eig__checks",
+        results="result_layouts.eigenvectors",
         dtypes=(("", "floating complex"),),
         checks=(("RuntimeError", "torch.linalg.eig: input tensor should not contain infs or NaNs."),),
     ),
@@ -1309,13 +1329,32 @@ ROWS: dict[str, Row] = {
     "log_sigmoid_forward": Row(
         "generated.activation", "log_sigmoid_forward", results="result_layouts.contiguous", dtypes=(("", "floating"),)
     ),
-    "logaddexp": Row("generated.pointwise", "logaddexp", dtypes=(("", "floating complex"),)),
-    "logaddexp2": Row("generated.pointwise", "logaddexp2", dtypes=(("", "floating"),)),
+    "logaddexp": Row(
+        "generated.pointwise", "logaddexp", results="result_layouts.like_product", dtypes=(("", "floating complex"),)
+    ),
+    "logaddexp2": Row(
+        "generated.pointwise", "logaddexp2", results="result_layouts.like_product", dtypes=(("", "floating"),)
+    ),
     "logcumsumexp": Row("generated.scan", "logcumsumexp", dtypes=(("", "floating complex"),)),
-    "logical_and": Row("generated.pointwise", "logical_and", dtypes=(("", "not unsigned float8"),)),
+    "logical_and": Row(
+        "generated.pointwise",
+        "logical_and",
+        results="result_layouts.like_product",
+        dtypes=(("", "not unsigned float8"),),
+    ),
     "logical_not": Row("generated.pointwise", "logical_not", dtypes=(("", "not unsigned float8"),)),
-    "logical_or": Row("generated.pointwise", "logical_or", dtypes=(("", "not unsigned float8"),)),
-    "logical_xor": Row("generated.pointwise", "logical_xor", dtypes=(("", "not unsigned float8"),)),
+    "logical_or": Row(
+        "generated.pointwise",
+        "logical_or",
+        results="result_layouts.like_product",
+        dtypes=(("", "not unsigned float8"),),
+    ),
+    "logical_xor": Row(
+        "generated.pointwise",
+        "logical_xor",
+        results="result_layouts.like_product",
+        dtypes=(("", "not unsigned float8"),),
+    ),
     "logit": Row("generated.activation", "logit", dtypes=(("", "not complex float8"),)),
     "logit_backward": Row("generated.activation", "logit_backward", results="result_layouts.like_product"),
     "logspace": Row("kernels.creation", "logspace", results="result_layouts.kept_out"),
@@ -1395,6 +1434,7 @@ ROWS: dict[str, Row] = {
         "max_unpool2d",
         conditions="pool.max_unpool2d__checks",
         prepare=("preparations.alert_not_deterministic", "max_unpooling2d_forward_out"),
+        results="result_layouts.like_image",
         dtypes=(("self", "floating"), ("indices", "int64")),
         checks=(("RuntimeError", "Found an invalid max index"),),
     ),
@@ -1565,6 +1605,7 @@ ROWS: dict[str, Row] = {
         "normal__Tensor_Tensor",
         random=True,
         conditions="random.normal__Tensor_Tensor__checks",
+        results="result_layouts.contiguous",
         dtypes=(("", "floating"),),
         checks=(("RuntimeError", "normal expects all elements of std >= 0.0"),),
     ),
@@ -1581,6 +1622,7 @@ ROWS: dict[str, Row] = {
         "normal__float_Tensor",
         random=True,
         conditions="random.normal__float_Tensor__checks",
+        results="result_layouts.contiguous",
         checks=(("RuntimeError", "normal expects all elements of std >= 0.0"),),
     ),
     "normal.float_float": Row(
@@ -1610,13 +1652,16 @@ ROWS: dict[str, Row] = {
     "ones": Row("generated.creation", "ones"),
     "ones_like": Row("generated.creation", "ones_like"),
     "ormqr": Row("kernels.decomposition", "ormqr", dtypes=(("", "floating complex"),)),
-    "pixel_shuffle": Row("kernels.shape", "pixel_shuffle", dtypes=(("", "not unsigned float8"),)),
+    "pixel_shuffle": Row(
+        "kernels.shape", "pixel_shuffle", results="result_layouts.like_image", dtypes=(("", "not unsigned float8"),)
+    ),
     "pixel_unshuffle": Row("kernels.shape", "pixel_unshuffle", dtypes=(("", "not unsigned float8"),)),
     "poisson": Row(
         "generated.random",
         "poisson",
         random=True,
         conditions="random.poisson__checks",
+        results="result_layouts.contiguous",
         dtypes=(("", "floating"),),
         checks=(("RuntimeError", "invalid Poisson rate, expected rate to be non-negative"),),
     ),
@@ -2174,7 +2219,12 @@ ROWS: dict[str, Row] = {
     "special_spherical_bessel_j0": Row(
         "generated.special", "special_spherical_bessel_j0", dtypes=(("", "not complex float8"),)
     ),
-    "special_xlog1py": Row("generated.special", "special_xlog1py", dtypes=(("", "not complex float8"),)),
+    "special_xlog1py": Row(
+        "generated.special",
+        "special_xlog1py",
+        results="result_layouts.like_product",
+        dtypes=(("", "not complex float8"),),
+    ),
     "special_xlog1py.other_scalar": Row(
         "generated.special", "special_xlog1py__other_scalar", dtypes=(("", "not complex float8"),)
     ),
@@ -2330,7 +2380,12 @@ ROWS: dict[str, Row] = {
     "where.self": Row("generated.pointwise", "where__self", dtypes=(("condition", "bool uint8"),)),
     "xlogy.Scalar_Other": Row("generated.pointwise", "xlogy__Scalar_Other", dtypes=(("", "not complex float8"),)),
     "xlogy.Scalar_Self": Row("generated.pointwise", "xlogy__Scalar_Self", dtypes=(("", "not complex float8"),)),
-    "xlogy.Tensor": Row("generated.pointwise", "xlogy__Tensor", dtypes=(("", "not complex float8"),)),
+    "xlogy.Tensor": Row(
+        "generated.pointwise",
+        "xlogy__Tensor",
+        results="result_layouts.like_product",
+        dtypes=(("", "not complex float8"),),
+    ),
     "zero": Row("generated.copying", "zero", overwrites=("self",), writes_expanded=("self",)),
     "zeros": Row("generated.creation", "zeros"),
     "zeros_like": Row("generated.creation", "zeros_like"),

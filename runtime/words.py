@@ -30,6 +30,7 @@ COMPLEX64 = np.dtype("complex64")
 COMPLEX128 = np.dtype("complex128")
 BFLOAT16 = np.dtype(jnp.bfloat16)
 FLOAT8_E4M3FN = np.dtype(jnp.float8_e4m3fn)
+FLOAT8_E8M0FNU = np.dtype(jnp.float8_e8m0fnu)
 
 
 class Number:
@@ -218,7 +219,8 @@ def cast(x: Any, dtype: Any) -> Array:
 
     Complex to real keeps the real part; to bool, a number is true unless it is 0. To an integer of less than 32 bits,
     or an unsigned one, a float wraps around as on the CPU, where XLA would saturate: 300.7 becomes 44 in uint8. To
-    float8_e4m3fn, which has no infinity, larger numbers become the largest.
+    float8_e4m3fn, which has no infinity, larger numbers become the largest. float8_e8m0fnu has no sign and no zero: 0
+    becomes its least number.
     """
     dtype = np.dtype(dtype)
     if isinstance(x, Number):
@@ -238,6 +240,9 @@ def cast(x: Any, dtype: Any) -> Array:
     if dtype == FLOAT8_E4M3FN:
         most = np.float32(jnp.finfo(dtype).max)
         x = lax.clamp(-most, lax.convert_element_type(x, FLOAT32), most)
+    if dtype == FLOAT8_E8M0FNU:
+        x = lax.convert_element_type(x, FLOAT32)
+        x = jnp.where(x == 0, np.float32(2.0**-127), lax.abs(x))
     if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 4):
         x = _wrapped(x, dtype) if is_float(x) else x
     return lax.convert_element_type(x, dtype)

@@ -39,7 +39,8 @@ def part_of_axis(self: torch.Tensor, dim: int, start: int, length: int) -> None:
 def rank_in_axis(self: torch.Tensor, k: int, dim: int) -> None:
     """Raise torch's error for a rank beyond the number of elements; other errors are left to the operator."""
     rank = max(self.dim(), 1)
-    if -rank <= dim < rank and not 1 <= k <= (self.size(dim) if self.dim() else 1):
+    size = (self.size(dim) if self.dim() else 1) if -rank <= dim < rank else 0
+    if size and not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim % rank}")
 
 

@@ -15,7 +15,9 @@ from ..dispatch.shape_inference import _DEVICE, meta_tensor
 
 
 def saved_in_training(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """Batch normalisation saves statistics only in training; the Meta kernels follow CUDA."""
+    """Batch normalisation saves statistics only in training, and keeps the memory format of the image alone; the Meta
+    kernels follow CUDA."""
+    outputs = like_image([values[0], None], outputs)
     training = next((v for v in values if v.__class__ is bool), False)
     return outputs if training else [outputs[0], *(o.resized((0,)) for o in outputs[1:3]), *outputs[3:]]
 
@@ -28,9 +30,16 @@ def column_major(values: Sequence[Any], outputs: list[Any], rows: int = 0) -> li
     return [spec, *outputs[1:]]
 
 
-def column_major_vh(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """LAPACK's layout for V^H, if it is computed; the Meta kernel follows CUDA."""
-    return [*outputs[:2], *(column_major(values, outputs[2:]) if len(outputs[2].size) > 1 else outputs[2:])]
+def column_major_last(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """LAPACK's layout for the last result, eigenvectors or V^H, if it is computed; the Meta kernels differ."""
+    vectors = outputs[-1]
+    return [*outputs[:-1], *(column_major(values, [vectors]) if len(vectors.size) > 1 else [vectors])]
+
+
+def eigenvectors(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """Eigenvectors are column-major, unless the `out` tensor, the last argument, has elements."""
+    used = len(values) > 1 and values[-1].numel()
+    return contiguous(values, outputs) if used else column_major_last(values, outputs)
 
 
 def least_squares(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
@@ -65,9 +74,14 @@ def aligned_rows(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
 
 
 def like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
-    """A gradient times a function of the input has the strides of a product; Meta's are others."""
-    first, second = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
-    like = first * second
+    """Binary operators, and gradients times a function of the input, have the strides of a product; Meta's are others.
+
+    A reduced result has none.
+    """
+    if not outputs[0].size:
+        return outputs
+    first, *others = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
+    like = first * (others[0] if others else 1)
     return [outputs[0].with_strides_of(like)]
 
 

@@ -54,13 +54,6 @@ def _no_jax(self: FakeTensor) -> Any:
     raise AttributeError("a tensor that torch.compile traces has no 'jax'; expected tenax.call_jax(f, tensor)")
 
 
-def _numpy(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    from ..trace.transfer import to_host
-
-    array = to_host(self.detach(), "numpy")
-    return array.astype(dtype) if dtype is not None and array.dtype != dtype else array
-
-
 def _reduce(tensor: torch.Tensor) -> Any:
     if tensor.device.type == NAME:
         raise NotImplementedError(
@@ -69,10 +62,13 @@ def _reduce(tensor: torch.Tensor) -> Any:
     return reduce_tensor(tensor)
 
 
-def _array(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _array(self: torch.Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """A NumPy array of its own, since torch writes to read-only ones; with `copy=False` the read-only memory itself."""
     if self.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    return _numpy(self, dtype)
+    from ..trace.transfer import to_host
+
+    return np.array(to_host(self.detach(), "numpy"), dtype, copy=copy is not False)
 
 
 def _array_wrap(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -81,10 +77,13 @@ def _array_wrap(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 def _dlpack(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-    kwargs.pop("stream", None)
+    """A capsule with a copy, because torch writes to what it imports, and tensors of the device share their arrays."""
     from ..trace.core import require_known
 
-    return require_known(self.detach().jax(), "DLPack").__dlpack__(**kwargs)
+    if kwargs.get("copy") is False:
+        raise BufferError("__dlpack__: an array that other tensors share is exported as a copy; expected copy=None")
+    options = {**kwargs, "stream": None, "copy": True}
+    return require_known(self.detach().jax(), "DLPack").__dlpack__(**options)
 
 
 def _dlpack_device(self: torch.Tensor) -> Any:

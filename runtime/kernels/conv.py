@@ -46,8 +46,9 @@ def _refuse(input: Array, weight: Array, bias: Array | None, options: Options) -
         raise NotImplementedError("\"convolution\" not implemented for 'Bool'")
     if input.dtype != weight.dtype:
         raise RuntimeError(f"Input type ({input.dtype}) and weight type ({weight.dtype}) should be the same")
-    if weight.shape[0] % groups:
-        wanted = f"expected weight to be divisible by {groups} at dimension 0"
+    if weight.shape[0] % groups or not weight.shape[0]:
+        bound = "divisible by" if weight.shape[0] >= groups else "at least"
+        wanted = f"expected weight to be {bound} {groups} at dimension 0"
         raise RuntimeError(f"Given groups={groups}, {wanted}, but got weight of size {size} instead")
     if input.shape[1] != channels:
         given = f"Given {'transposed=1' if transposed else f'groups={groups}'}, weight of size {size}"

@@ -99,8 +99,8 @@ def _embedding_bag(
 def _largest(rows: Array, indices: Array, bag: Array, bags: int) -> tuple[Array, Array]:
     """(maximum of each bag and column, the index of its row), zeros for an empty bag."""
     last = indices.shape[0]
-    if not bags:  # the CPU kernel reads memory that is not there
-        return jnp.zeros((0, rows.shape[1]), rows.dtype), jnp.zeros((0, rows.shape[1]), indices.dtype)
+    if not bags or not last:  # without bags, the CPU kernel reads memory that is not there
+        return jnp.zeros((bags, rows.shape[1]), rows.dtype), jnp.zeros((bags, rows.shape[1]), indices.dtype)
     top = jnp.full((bags, rows.shape[1]), -jnp.inf, rows.dtype).at[bag].max(rows, mode="drop")
     hit = (rows == top.at[bag].get(mode="clip")) | jnp.isnan(rows)
     place = jnp.where(hit, jnp.arange(last, dtype=np.int32)[:, None], last)

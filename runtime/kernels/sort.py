@@ -109,6 +109,8 @@ def _pick(values: Array, indices: Array, rank: Array | int, dim: int, keepdim: b
 def kthvalue(self: Array, k: int | Number, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """(k-th smallest value, its int64 index) along `dim`; k counts from 1."""
     size = self.shape[axis(self, dim)] if self.ndim else 1
+    if not size:
+        raise IndexError(f"kthvalue(): Expected reduction dim {axis(self, dim)} to have non-zero size.")
     if isinstance(k, int) and not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis(self, dim)}")
     if self.ndim == 0:

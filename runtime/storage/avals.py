@@ -29,7 +29,7 @@ class Aval:
         self.stride = contiguous_strides(shape)
         self.nbytes = math.prod(shape) * dtype.itemsize
         self.whole_operand: Any = None  # set by dispatch: the operand of a tensor that is the whole array
-        self.zeros = LazyFill(self)
+        self.zeros = LazyFill(self, 2.0**-127 if dtype.name == "float8_e8m0fnu" else 0)  # its bits are 0
 
     def __repr__(self) -> str:
         return f"Aval({self.shape}, {self.dtype}, {self.sharding})"

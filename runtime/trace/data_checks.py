@@ -163,7 +163,7 @@ def _averaging(plain: Any) -> Callable[..., Any]:
     """`_BatchNorm.forward`, whose running statistics average all batches with `momentum=None`.
 
     torch reads the number of batches. Instead, the statistics of a batch replace the running ones, as they do for the
-    first batch, and then both are averaged.
+    first batch, and then both are averaged; in `data`, since the backward pass holds them at their version.
     """
     replacing = FunctionType(plain.__code__, {**plain.__globals__, "float": lambda count: 1.0})
 
@@ -174,7 +174,7 @@ def _averaging(plain: Any) -> Callable[..., Any]:
         past = [statistic.clone() for statistic in running]
         result: Tensor = replacing(self, input)
         for statistic, before in zip(running, past, strict=True):
-            statistic.mul_(1 / count).add_(before * (1 - 1 / count))
+            statistic.data.mul_(1 / count).add_(before * (1 - 1 / count))
         return result
 
     return forward

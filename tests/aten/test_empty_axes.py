@@ -116,3 +116,14 @@ def test_what_a_lowering_refuses_it_refuses_again_in_the_words_of_the_cpu() -> N
     for _ in range(3):
         with pytest.raises(RuntimeError, match="non-empty spatial dimensions"):
             F.grid_sample(image, places, align_corners=False)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_of_no_indices_are_zeros(mode: str) -> None:
+    for device in "cpu", "jax":
+        table = torch.ones(4, 2, device=device, requires_grad=True)
+        none, offsets = torch.zeros(0, dtype=torch.long, device=device), torch.zeros(3, dtype=torch.long, device=device)
+        bags = F.embedding_bag(none, table, offsets, mode=mode)
+        bags.sum().backward()
+        assert bags.tolist() == [[0, 0]] * 3
+        assert table.grad.tolist() == [[0, 0]] * 4

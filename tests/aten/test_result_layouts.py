@@ -94,3 +94,49 @@ def test_a_power_of_bools_has_the_dtype_of_the_cpu(exponent: float) -> None:
     for compiled in (lambda f: f, tenax.jit):
         result = compiled(lambda x: x**exponent)(bools.to("jax")).cpu()
         assert (result.dtype, result.tolist()) == ((bools**exponent).dtype, (bools**exponent).tolist())
+
+
+BINARY: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    **{name: getattr(torch, name) for name in "logaddexp logaddexp2 copysign heaviside xlogy floor_divide".split()},
+    **{name: getattr(torch, name) for name in "logical_and logical_or logical_xor".split()},
+    "xlog1py": torch.special.xlog1py,
+    "rounded down": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "huber loss": lambda x, y: F.huber_loss(*torch.broadcast_tensors(x, y), reduction="none"),
+}
+
+
+def _permuted(*shape: int) -> list[torch.Tensor]:
+    """A tensor of a shape, stored in different orders of its axes."""
+    x = torch.rand(shape, generator=torch.Generator().manual_seed(0))
+    orders = [(0, 1, 2, 3), (0, 2, 3, 1), (1, 0, 2, 3), (3, 2, 1, 0)]
+    kept = [tuple(d for d in order if d < len(shape)) for order in orders]
+    return [x.permute(o).contiguous().permute([o.index(d) for d in range(len(o))]) for o in dict.fromkeys(kept)]
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_operators_have_the_strides_of_the_cpu(name: str) -> None:
+    for x, y in zip(_permuted(3, 4, 5), [*_permuted(4, 5), *_permuted(3, 4, 5)[1:]], strict=False):
+        for pair in ((x, y), (y, x), (x, x[0, 0, 0])):
+            result = BINARY[name](*(t.to("jax") for t in pair))
+            assert _strides(result) == _strides(BINARY[name](*pair)), [t.stride() for t in pair]
+        if name in ("copysign", "xlogy", "floor_divide", "xlog1py", "rounded down"):
+            assert _strides(BINARY[name](x.to("jax"), 2.0)) == _strides(BINARY[name](x, 2.0))
+
+
+OF_PERMUTED: dict[str, tuple[Callable[[torch.Tensor], Any], tuple[int, ...]]] = {
+    "poisson": (torch.poisson, (2, 3, 4)),
+    "normal": (lambda x: [torch.normal(x, x), torch.normal(0.0, x), torch.normal(x, 1.0)], (2, 3, 4)),
+    "gamma": (torch._standard_gamma, (2, 3, 4)),
+    "batch norm in training": (lambda x: F.batch_norm(x, None, None, training=True), (2, 3, 4)),
+    "batch norm": (lambda x: F.batch_norm(x, x.new_zeros(3), x.new_ones(3)), (2, 3, 4)),
+    "eigenvectors": (torch.linalg.eig, (2, 3, 3)),
+    "pixel shuffle": (lambda x: F.pixel_shuffle(x, 2), (2, 8, 3, 2)),
+    "max unpooling": (lambda x: F.max_unpool2d(x, torch.zeros_like(x, dtype=torch.long), 2), (2, 3, 4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", OF_PERMUTED)
+def test_results_for_permuted_tensors_have_the_strides_of_the_cpu(name: str) -> None:
+    function, shape = OF_PERMUTED[name]
+    for x in _permuted(*shape):
+        assert _strides(function(x.to("jax"))) == _strides(function(x)), x.stride()

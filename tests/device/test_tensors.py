@@ -225,6 +225,26 @@ def test_dlpack_both_ways():
 
 
 @pytest.mark.parametrize(
+    "exported",
+    [
+        torch.from_dlpack,
+        lambda x: torch.from_dlpack(torch.to_dlpack(x)),
+        lambda x: torch.from_numpy(np.asarray(x)),
+        lambda x: torch.from_numpy(np.array(x, np.float32)),
+        lambda x: torch.frombuffer(np.asarray(x), dtype=torch.float32),
+    ],
+)
+def test_a_write_to_what_was_exported_reaches_no_tensor_of_the_device(exported):
+    x = torch.zeros(2, device="jax")
+    exported(x).fill_(7)
+    assert x.tolist() == x.clone().tolist() == torch.zeros(2, device="jax").tolist() == [0, 0]
+    for export in (np.from_dlpack, torch.from_dlpack):
+        with pytest.raises(BufferError, match="exported as a copy"):
+            export(x, copy=False)
+    assert not np.array(x, copy=False).flags.writeable
+
+
+@pytest.mark.parametrize(
     "value", [torch.ones(2, 2), torch.tensor(3), torch.tensor([1e-9, 1.0]), torch.ones(2, dtype=torch.bfloat16)]
 )
 def test_printing_looks_like_torch(value):

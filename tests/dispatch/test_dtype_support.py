@@ -179,6 +179,13 @@ def test_a_number_that_float8_e4m3fn_does_not_hold_becomes_its_largest(source: t
     converts_as_on_the_cpu(x, torch.float8_e4m3fn)
 
 
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.bfloat16, torch.int32])
+def test_float8_e8m0fnu_has_no_sign_and_no_zero(source: torch.dtype) -> None:
+    x = torch.tensor([0, -0.0, 1.5, -1.3, -6, 1e6, *([-1e-30, torch.inf, torch.nan] * source.is_floating_point)])
+    converts_as_on_the_cpu(x.to(source), torch.float8_e8m0fnu)
+    assert torch.full((2,), 0, dtype=torch.float8_e8m0fnu, device="jax").tolist() == [2.0**-127] * 2
+
+
 def test_labels_of_jax_are_targets() -> None:
     logits, labels = torch.randn(2, 3), jax.numpy.array([2, 0])
     loss = jax.jit(tenax.interop.t2j(F.cross_entropy))(logits.numpy(), labels)

@@ -19,6 +19,7 @@ x.index_reduce(0, i, x[:2], "median") | x.index_add(0, i, x[:2].double())
 x.index_copy(0, i, x[:2].half()) | x.put(i, x[0, :2].half()) | x.select_scatter(x[0, :1], 0, 0)
 x.select_scatter(x[:, 0], 0, 0) | x.slice_scatter(x[:1], 0, 0, 2) | x.diagonal_scatter(x[0, :2])
 F.batch_norm(x, None, x[0], training=True) | F.celu(x, 0.0)
+x[:, :0].kthvalue(1) | F.conv1d(x[None], x.T[:0, :, None]) | F.conv1d(x[None], x[:2, :2, None], groups=4)
 """
 
 
