@@ -6,6 +6,7 @@ A block is recorded as one program.
 from __future__ import annotations
 
 import functools
+import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -16,31 +17,46 @@ from torch import fx
 
 from ..._jit.explain import explain
 from ..._jit.jitted import jit
+from ..._jit.lines import name_of
 from ..._lazy import programs
 from ..._lazy.mode import lazy, own_tape
 from ..._lazy.programs import Runs, TapeProgram
 from ...compile.graph import CompiledGraph
 from ...compile.graph_program import BackendOptions
+from ...errors import TraceError
 from ..statistics import executed
 from .steps import mark_step
 
 
-def compiled(function: Callable[..., Any], limit: int | None) -> Callable[..., Any]:
-    """A compiled function whose calls are steps.
+def compiled(function: Callable[..., Any], limit: int | None, full_graph: bool) -> Callable[..., Any]:
+    """A compiled function whose calls are steps. Without `full_graph`, each call of a function that is not one program,
+    such as one that branches on a value, is recorded instead, with a warning.
 
     Raises:
         RuntimeError: a call exceeded the limit of programs.
+        TraceError: with `full_graph`, the function is not one program.
     """
-    step = jit(function)
+    step, name = jit(function), f"{name_of(function)} {id(function)}"
+    whole = True
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal whole
         mark_step()
-        with executed():
-            result = step(*args, **kwargs)
+        try:
+            with executed() if whole else recorded_block(False, limit, name):
+                result = (step if whole else function)(*args, **kwargs)
+        except TraceError as error:
+            if full_graph or not whole:
+                raise
+            whole = False
+            warnings.warn(f"torch_xla.compile: {error}; each call is recorded instead", stacklevel=2)
+            return call(*args, **kwargs)
+        if not whole:
+            return result
         if limit is not None and (made := len(explain(step).programs)) > limit:
             raise RuntimeError(
-                f"torch_xla.compile: {getattr(function, '__name__', function)} has {made} different graphs; expected "
+                f"torch_xla.compile: {name_of(function)} has {made} different graphs; expected "
                 f"{limit} at most. tenax.explain names what differed"
             )
         mark_step()
@@ -92,9 +108,9 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
     """Compile a function or a block to programs of its own, which begin and end with `sync()`.
 
     Args:
-        f: a function, which is compiled by `tenax.jit` to one program per signature; None returns a context manager,
-            whose block is recorded as in `tenax.lazy`.
-        full_graph: raise if the block needs more than one program. A function is always one.
+        f: a function, which is compiled by `tenax.jit` to one program per signature, or recorded where that is not
+            possible; None returns a context manager, whose block is recorded as in `tenax.lazy`.
+        full_graph: raise if the function or the block needs more than one program.
         name: the name of the block; blocks of the same name are counted together.
         num_different_graphs_allowed: the maximum number of programs of the function or the blocks.
         max_different_graphs: the same.
@@ -104,7 +120,7 @@ def compile(  # noqa: A001 (the name of PyTorch/XLA)
     """
     limit = max_different_graphs if num_different_graphs_allowed is None else num_different_graphs_allowed
     if f is not None:
-        return compiled(f, limit)
+        return compiled(f, limit, full_graph)
     return recorded_block(full_graph, limit, name or "")
 
 

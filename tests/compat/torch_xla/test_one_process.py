@@ -33,6 +33,7 @@ from tenax.compat.torch_xla.experimental.scan_layers import scan_layers
 from tenax.compat.torch_xla.report import uses
 from tenax.compat.torch_xla.stablehlo import StableHLOExportOptions, exported_program_to_stablehlo
 from tenax.compat.torch_xla.table import NOT, ROWS, Row, markdown
+from tenax.errors import TraceError
 from tenax.storage.tensors import cell_of
 from tests.helpers.agreement import close
 
@@ -279,6 +280,19 @@ def test_compile_counts_the_programs_of_a_function() -> None:
     close(double(torch.ones(2, device=device)).cpu(), torch.full((2,), 2.0))
     with pytest.raises(RuntimeError, match="has 2 different graphs; expected 1 at most"):
         double(torch.ones(3, device=device))
+
+
+def test_a_compiled_function_that_branches_on_a_value_is_recorded() -> None:
+    def step(x: torch.Tensor) -> torch.Tensor:
+        doubled = x * 2
+        return doubled + 1 if doubled.sum() > 0 else doubled - 1
+
+    recorded, x = torch_xla.compile(step), torch.ones(2, device=device)
+    with pytest.warns(UserWarning, match=r"a condition: .*each call is recorded instead"):
+        close(recorded(x).cpu(), torch.full((2,), 3.0))
+    close(recorded(-x).cpu(), torch.full((2,), -3.0))
+    with pytest.raises(TraceError, match="a condition"):
+        torch_xla.compile(step, full_graph=True)(x)
 
 
 def test_compile_records_a_block() -> None:
