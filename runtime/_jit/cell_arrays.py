@@ -85,7 +85,13 @@ class CellArrays:
         unchanged = self._epoch == epoch  # whether no array was replaced since the last call
         arrays, at_hand = self._read(cells, unchanged)
         if not self.written:
-            results = program([*host, *arrays] if host else arrays)
+            try:
+                results = program([*host, *arrays] if host else arrays)
+            except RuntimeError:
+                if not any(array.is_deleted() for array in arrays):
+                    raise
+                with donating:  # a step of another thread has donated what was read; its results replace that
+                    return self._run(program, cells, host)
             self._finish(epoch, unchanged and at_hand, arrays, ())
             return arrays, results
         if self.donated:

@@ -61,6 +61,22 @@ def test_each_call_computes_with_its_own_numbers(mode: str, hurried: None) -> No
     assert in_threads(wrong) == [[]] * 4
 
 
+def test_a_call_whose_arrays_another_thread_donates_reads_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Linear(3, 3).to("jax").requires_grad_(False)
+    predict, x = tenax.jit(lambda x: model(x)), torch.ones(2, 3, device="jax")
+    before, run = predict(x), AotCall.__call__
+
+    def run_after_donation(call: AotCall, arrays: Any) -> Any:
+        monkeypatch.undo()
+        old = model.weight.jax()
+        in_threads(lambda _: model.weight.mul_(2).sum().item(), 1)
+        old.delete()
+        return run(call, arrays)
+
+    monkeypatch.setattr(AotCall, "__call__", run_after_donation)
+    close(predict(x) - before, model.weight.sum(1).expand(2, 3) / 2)
+
+
 def test_a_write_during_a_call_is_seen_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     model = nn.Linear(3, 3).to("jax").requires_grad_(False)
     predict, x = tenax.jit(lambda x: model(x)), torch.ones(2, 3, device="jax")
