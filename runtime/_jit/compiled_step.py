@@ -67,9 +67,9 @@ class CompiledStep:
         slots = find_slots(step, set(involved), leaves, restriction, rebound)
         self.cells = CellBinding(step, arguments, slots, involved, restriction.nodes)
         self.result, self.assertions = step.outputs.result, step.outputs.assertions
-        found = rebound.found_among(step.outputs.found)
-        made = [self.result, *(effect.value for effect in self.effects.gradients)]
-        self.outputs = Outputs(step.outputs.storages, self.cells.index, self.cells.aliases, found, made)
+        self.outputs = Outputs(
+            step.outputs.storages, self.cells.index, self.cells.aliases, rebound.found_among(step.outputs.found)
+        )
         free = slots.entries | step.inputs.script.passed()
         script = step.inputs.script.relocated(rebound.containers)
         step = dataclasses.replace(step, inputs=dataclasses.replace(step.inputs, script=script))

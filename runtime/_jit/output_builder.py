@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,7 +11,7 @@ import jax
 import torch
 
 from .._torch import pytree
-from ..storage.rebuild import NewStorage, ResultBuilder, WholeStorage
+from ..storage.rebuild import NewStorage, ResultBuilder
 from .outputs import (
     DESCRIBED,
     AliasOfInput,
@@ -29,7 +29,7 @@ from .sources import Fetch, refill
 class Outputs:
     """How the calls of a program make the tensors and objects that the run described."""
 
-    __slots__ = ("aliases", "count", "found", "in_order", "index", "storages", "whole")
+    __slots__ = ("aliases", "count", "found", "in_order", "index", "storages")
 
     def __init__(
         self,
@@ -37,7 +37,6 @@ class Outputs:
         index: int,
         aliases: Sequence[tuple[AliasOfInput, Fetch]] = (),
         found: Sequence[tuple[FoundObject, Fetch]] = (),
-        trees: Iterable[OutputTree | None] = (),
     ) -> None:
         """
         Args:
@@ -45,24 +44,18 @@ class Outputs:
             index: the index of their device.
             aliases: those whose storage differs between calls, each with a function that fetches a tensor on it.
             found: the objects that each call looks up again, each with a function that fetches it.
-            trees: what every call makes; their plain tensors are made together.
         """
         self.storages, self.index, self.aliases, self.found = storages, index, aliases, found
         outputs = [s.source.output for s in storages]
         self.count = 1 + max((output for output in outputs if output is not None), default=-1)
         # Whether the arrays of the storages are the first outputs of the program, in the same order.
         self.in_order = outputs == list(range(self.count))
-        plain = {x.record.storage: x for tree in trees if tree is not None for x in tree.leaves if _is_plain(x)}
-        whole = {x: WholeStorage.of(x.record, storages) for x in plain.values()}
-        self.whole = {described: storage for described, storage in whole.items() if storage is not None}
 
     def builder(self, results: Iterator[jax.Array], arguments: Sequence[Any]) -> OutputBuilder:
         """The builder of the tensors of a call; consumes the first of the program's results."""
         arrays = [*islice(results, self.count)]
         contents = arrays if self.in_order else [s.source.content(arrays, ()) for s in self.storages]
         builder = OutputBuilder(ResultBuilder(self.storages, contents, self.index), arguments)
-        if made := self.whole and builder.results.whole([*self.whole.values()]):
-            builder.tensors.update(zip(self.whole, made, strict=True))
         for alias, fetch in self.aliases:
             builder.alias(alias, fetch(arguments))
         for described, fetch in self.found:
@@ -140,13 +133,6 @@ class OutputBuilder:
     def alias(self, described: AliasOfInput, base: torch.Tensor) -> None:
         """Build an alias on the storage of `base`, which replaces the traced run's tensor."""
         self.tensors[described] = base if described.found else _as_leaf(described.spec.on(base), described)
-
-
-def _is_plain(leaf: Any) -> bool:
-    """Whether a leaf describes a new tensor of which the array is all that a call makes."""
-    if leaf.__class__ is not NewTensor or leaf.leaf or leaf.is_parameter or leaf.view is not None:
-        return False
-    return leaf.gradient is None and leaf.attributes is None
 
 
 def _as_leaf(tensor: torch.Tensor, described: NewTensor | AliasOfInput) -> torch.Tensor:

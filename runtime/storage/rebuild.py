@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 
 import jax
 import torch
-from jax.sharding import SingleDeviceSharding
 
-from .._torch.tensors import create_empty_tensor
 from ..dtypes import torch_dtype
 from .avals import Aval, LazyFill, array_shape, tensor_aval
 from .cell import Cell, FreshCell
 from .placement import sharding_of_array
-from .spec import Ints, TensorSpec
+from .spec import TensorSpec
 from .tensors import cell_of, new_tensor
 
 
@@ -55,23 +53,6 @@ class TensorOnStorage:
     storage: int  # index among the new storages
     spec: TensorSpec
     whole: bool = False  # whether it is exactly the storage's array
-
-
-class WholeStorage(NamedTuple):
-    """A new storage whose array, an output of the program, is exactly one contiguous tensor, which is not empty."""
-
-    storage: int  # index among the new storages
-    aval: Aval
-    size: Ints
-    dtype: torch.dtype
-
-    @classmethod
-    def of(cls, record: TensorOnStorage, storages: Sequence[NewStorage]) -> WholeStorage | None:
-        """The storage of a record; None if it is not of this kind."""
-        source, aval = storages[record.storage]
-        if not record.whole or source.output is None or aval.sharding is not None or 0 in record.spec.size:
-            return None
-        return cls(record.storage, aval, record.spec.size, record.spec.dtype)
 
 
 class ResultRecorder:
@@ -147,20 +128,6 @@ class ResultBuilder:
         """`contents` are those of `storages`, on device `index`; `another` makes a tensor on the storage of one."""
         self.storages, self.contents, self.index, self.another = storages, contents, index, another
         self._bases: dict[int, torch.Tensor] = {}  # the first tensor on each storage in this call
-
-    def whole(self, storages: Sequence[WholeStorage]) -> list[torch.Tensor]:
-        """The tensors of all these storages, or none if an array is on another device than the first: as by `tensor`,
-        in less than half the time, which counts in a training step with hundreds of gradients."""
-        contents: Any = self.contents
-        if self.index or {*map(type, [contents[s.storage].sharding for s in storages])} != {SingleDeviceSharding}:
-            return []
-        made = []
-        for number, aval, size, dtype in storages:
-            tensor = create_empty_tensor(size, dtype)
-            tensor.untyped_storage().cell = FreshCell(contents[number], aval)  # type: ignore[attr-defined]
-            self._bases[number] = tensor
-            made.append(tensor)
-        return made
 
     def tensor(self, record: TensorOnStorage) -> torch.Tensor:
         """The tensor of a record."""

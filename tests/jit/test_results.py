@@ -13,7 +13,6 @@ from torch import nn
 
 import tenax
 from tenax.errors import TraceError
-from tenax.storage.rebuild import ResultBuilder
 
 
 def test_a_leaf_that_a_function_makes_is_a_leaf() -> None:
@@ -41,31 +40,6 @@ def test_a_leaf_that_a_function_makes_keeps_its_gradient() -> None:
 
     for i in (2.0, 3.0):
         assert make(torch.full((2,), i, device="jax")).grad.tolist() == [i, i]
-
-
-def test_the_gradients_of_a_step_are_made_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stepper(device: str) -> Callable[[float], Any]:
-        p, q = (torch.arange(n * 2.0, device=device).reshape(n, 2).requires_grad_() for n in (1, 3))
-
-        def step(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            p.grad = q.grad = None
-            loss = (p * x).sum() + (q * q.detach()).sum()
-            loss.backward()
-            return loss.detach(), p.grad
-
-        run = step if device == "cpu" else tenax.jit(step)
-
-        def call(value: float) -> Any:
-            loss, same = run(torch.full((2,), value, device=device))
-            assert same is p.grad
-            return [(x.tolist(), x.stride(), x._version, x.requires_grad) for x in (loss, p.grad, q.grad)]
-
-        return call
-
-    on_cpu, compiled = stepper("cpu"), stepper("jax")
-    assert compiled(1) == on_cpu(1)
-    monkeypatch.setattr(ResultBuilder, "tensor", None)
-    assert [compiled(2), compiled(3)] == [on_cpu(2), on_cpu(3)]
 
 
 def test_what_another_dtype_reads_is_an_input() -> None:
