@@ -947,7 +947,7 @@ ROWS: dict[str, Row] = {
         "generated.activation",
         "elu_backward",
         guard=("number_checks.slope_of_elu", "alpha", "is_result"),
-        results="result_layouts.like_product",
+        results="result_layouts.elu_backward",
     ),
     "embedding": Row(
         "generated.embedding",

@@ -181,7 +181,7 @@ class HostDraws(TorchDispatchMode):
 
     def __init__(self, graph: StateGraph) -> None:
         super().__init__()
-        self.names = {_identity(generator): name for name, generator in _generators(graph)}
+        self.names = {_identity(generator): name for name, generator in reversed(_generators(graph))}
         self.drawn: list[str] = []  # their names
 
     def __enter__(self) -> HostDraws:

@@ -100,7 +100,7 @@ class Tape:
         self.donatable: list[int] = []  # the positions of inputs that come from cells
         self.input_avals: list[Aval] = []
         self.input_of: dict[int, int] = {}  # the slot of an input, by the id of the array; `inputs` keeps it alive
-        self.devices: Sequence[int] | None = None  # of the mesh of the inputs
+        self.devices: Sequence[int] | None = None  # of the mesh of the inputs, if there is one
         self.numbers: list[int] = []
         self.assertions: list[Assertion] = []
         self.ops: list[RecordedOp] = []

@@ -80,9 +80,14 @@ def like_product(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
     """
     if not outputs[0].size:
         return outputs
-    first, *others = [meta_tensor(v) for v in values if isinstance(v, torch.Tensor)][:2]
+    first, *others = [meta_tensor(v) for v in values[:2] if isinstance(v, torch.Tensor)]
     like = first * (others[0] if others else 1)
     return [outputs[0].with_strides_of(like)]
+
+
+def elu_backward(values: Sequence[Any], outputs: list[Any]) -> list[Any]:
+    """As `like_product`, of the gradient and the input, or the result."""
+    return like_product([values[0], values[5]], outputs)
 
 
 def like_first(values: Sequence[Any], outputs: list[Any]) -> list[Any]:

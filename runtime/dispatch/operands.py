@@ -67,7 +67,7 @@ def starts_are_fixed() -> bool:
     """Whether the starts of views are constants instead of operands: in programs on a mesh, because XLA gathers a whole
     array to slice it at an unknown position, and in those of several ranks, where they would depend on past calls."""
     if no_jax_trace():
-        return meshes.used and records_programs()
+        return records_programs() and recording.tape.devices is not None
     return meshes.used or meshes.ranks
 
 

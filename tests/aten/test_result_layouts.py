@@ -101,6 +101,7 @@ BINARY: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     **{name: getattr(torch, name) for name in "logical_and logical_or logical_xor".split()},
     "xlog1py": torch.special.xlog1py,
     "rounded down": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "rounded down, out": lambda x, y: torch.floor_divide(x, y, out=torch.empty(0, device=x.device)),
     "huber loss": lambda x, y: F.huber_loss(*torch.broadcast_tensors(x, y), reduction="none"),
 }
 
@@ -119,7 +120,7 @@ def test_binary_operators_have_the_strides_of_the_cpu(name: str) -> None:
         for pair in ((x, y), (y, x), (x, x[0, 0, 0])):
             result = BINARY[name](*(t.to("jax") for t in pair))
             assert _strides(result) == _strides(BINARY[name](*pair)), [t.stride() for t in pair]
-        if name in ("copysign", "xlogy", "floor_divide", "xlog1py", "rounded down"):
+        if name in ("copysign", "xlogy", "floor_divide", "xlog1py", "rounded down", "rounded down, out"):
             assert _strides(BINARY[name](x.to("jax"), 2.0)) == _strides(BINARY[name](x, 2.0))
 
 
