@@ -49,7 +49,7 @@ def test_each_call_computes_with_its_own_numbers(mode: str, hurried: None) -> No
     x = torch.ones(2, device="jax")
     scale(x, 0.5), scale(x, 1.5)
 
-    def wrong(thread: int) -> list[float]:
+    def wrong(thread: int) -> list[tuple[float, list[float]]]:
         found = []
         with tenax.lazy() if mode == "lazy" else nullcontext():
             for i in range(300):
