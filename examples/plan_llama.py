@@ -7,7 +7,7 @@
     python examples/plan_llama.py --target "TPU v5p:4x4x4"    # by the compiler of TPUs: pip install 'tenax[targets]'
 
 The training step is compiled for a mesh of that many devices and never run: no tensor has memory. The layouts of
-`tenax.sharding` are compared, and a page of HTML shows the memory and each collective, with the line that needs it.
+`tenax.sharding` are compared by their memory and collectives, each with the line that needs it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import rich
@@ -106,15 +105,12 @@ def main() -> None:
     parser.add_argument("--chip", help="for the times; by default H100, or that of the target")
     parser.add_argument("--target", help='devices whose compiler compiles the step, such as "TPU v5p:4x4x4"')
     parser.add_argument("--recompute", action="store_true", help="checkpoint the activations of each layer")
-    parser.add_argument("--html", type=Path, help="a folder for the pages")
     options = parser.parse_args()
     plans = {}
     for layout in [options.layout] if options.layout else LAYOUTS:
         chip = options.chip or (None if options.target else "H100")
         plans[layout] = found = planned(options.size, layout, chip, options.target, options.recompute)
         rich.print(found, f"compiled in {found.seconds:.0f} s")
-        if options.html:
-            found.save(options.html / f"{options.size} {layout}.html".replace(" ", "_"))
     rich.print(comparison(plans))
 
 

@@ -30,6 +30,7 @@ from .trace.transfer import array_index, checked_read, from_numpy, read
 
 _TENSOR, _DICT, _TUPLE, _TORCH = "$tensor", "$dict", "$tuple", "$torch"
 _RANDOM, _CHECKSUM = "$random", "$checksum"
+_DEVICE = "jax"  # in a checkpoint, whatever the name of the device is in this process
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -85,8 +86,7 @@ def load(path: str | PathLike[str], state: Mapping[str, Any]) -> dict[str, Any]:
     with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer, jax.enable_x64(True):
         with _readable(folder):
             tree = checkpointer.restore(folder, ocp.args.Composite(tree=ocp.args.JsonRestore())).tree
-            checksum = tree.pop(_CHECKSUM, None)  # checkpoints of earlier versions have none
-            if checksum is not None and checksum != _tree_checksum(tree):
+            if tree.pop(_CHECKSUM, None) != _tree_checksum(tree):
                 raise ValueError("the tree of values does not have the checksum that was saved")
         for name in state:
             if name not in tree:
@@ -175,10 +175,11 @@ class _Writer:
 
     def tensor(self, x: torch.Tensor, path: str) -> dict[str, Any]:
         """Describe a tensor in JSON and collect its array."""
-        like = {"device": x.device.type, "dtype": numpy_dtype(x.dtype).name, "shape": list(x.shape)}
+        ours = x.device.type == NAME
+        device = _DEVICE if ours else x.device.type
+        like = {"device": device, "dtype": numpy_dtype(x.dtype).name, "shape": list(x.shape)}
         if not x.numel():  # Orbax has no empty arrays
             return like
-        ours = x.device.type == NAME
         owner = cell_of(x) if ours else x.untyped_storage().data_ptr()
         key = owner, x.device, x.dtype, x.size(), x.stride(), x.storage_offset()
         name = self.names.setdefault(key, path)
@@ -213,9 +214,8 @@ def _decoded(tree: Any, arrays: Mapping[str, Any]) -> Any:
     if _TENSOR in tree:
         description = tree[_TENSOR]
         if "name" not in description:
-            return torch.empty(
-                description["shape"], dtype=getattr(torch, description["dtype"]), device=description["device"]
-            )
+            device = NAME if description["device"] == _DEVICE else description["device"]
+            return torch.empty(description["shape"], dtype=getattr(torch, description["dtype"]), device=device)
         array = arrays[description["name"]]
         if isinstance(array, np.ndarray):
             return from_numpy(array, torch_dtype(array.dtype))
@@ -255,7 +255,7 @@ def _targets(state: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
 def _abstract(tensor: dict[str, Any], targets: Mapping[str, torch.Tensor]) -> Any:
     """The template from which Orbax restores an array: a host array, or a device array with its target's sharding."""
     shape, dtype = tuple(tensor["shape"]), jax.numpy.dtype(tensor["dtype"])
-    if tensor["device"] != "jax":
+    if tensor["device"] != _DEVICE:
         return np.empty(shape, dtype)
     name = tensor["name"]
     target = targets.get(name, targets.get(name.rpartition(".")[0]))

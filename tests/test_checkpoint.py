@@ -16,7 +16,6 @@ from torch import nn
 
 import tenax
 from tenax import checkpoint
-from tests.helpers.corruption import saved_linear
 from tests.helpers.processes import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:orbax.*")
@@ -195,13 +194,3 @@ def test_a_corrupt_checkpoint_is_noticed(how: str, tmp_path: Path) -> None:
 def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         checkpoint.load(tmp_path / "nowhere", {})
-
-
-def test_a_checkpoint_without_checksums_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        for name in ("_checksum", "_tree_checksum"):
-            patch.setattr(checkpoint, name, lambda value: None)
-        module = saved_linear(tmp_path / "c")
-    other = nn.Linear(40, 40).to("jax")
-    assert checkpoint.load(tmp_path / "c", {"module": other})["rate"] == 0.25
-    assert torch.equal(other.weight, module.weight)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import torch
 
-from .._torch.autograd import keeps_graph
+from .._torch.autograd import accumulators_of, keeps_graph
 from ..dispatch.jax_call import FunctionLease, call
 from ..dtypes import torch_dtype
 from ..errors import TraceError
@@ -137,6 +137,7 @@ class Backward:
             [(cells[i], cells[i].content) for i in self.written],
         )
         with requiring_gradients(leaves):
+            alive = accumulators_of(leaves)  # noqa: F841 (until the node is made)
             attached = CompiledStepFunction.apply(self, saved, tensors, *leaves)
         for described, tensor in zip(self.results, attached, strict=True):
             builder.tensors[described] = tensor

@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.aot_call import AotCall
-from ..dispatch.donation import donating, repeat_until_done
+from ..dispatch.donation import repeat_until_done
 from ..dispatch.reference_counts import held_elsewhere, is_available
 from ..storage.cell import Cell
-from ..storage.mutation import mutation_epoch
+from ..storage.mutation import donating, mutation_epoch
 from ..trace.data_swaps import record_growth
 
 

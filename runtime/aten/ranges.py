@@ -1,8 +1,7 @@
-"""Ranges of numbers, which are part of a program only by their length.
+"""Ranges of numbers, which would be a program for each combination of start, end and step.
 
-On the CPU, the host computes short ones, because XLA would compile a program for each length, and a loop that generates
-a sequence asks for every length once. Long ones have a program for each length, whose operands are start and step. In
-lazy mode, they are computed from the range that starts at 0 in steps of 1.
+The host computes short ones, because a loop that generates a sequence asks for every length once. Long ones, and those
+of lazy mode, are computed from the range of their length that starts at 0 in steps of 1.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ import torch
 from ..dispatch.dispatcher import Handled
 from ..dispatch.signature import Signature
 from ..dtypes import numpy_dtype
-from ..platforms import platform
 from ..storage.ordinals import NAME, current_index, device_index
 from ..storage.placement import device_of, no_jax_trace, put
 from ..storage.recording import recording
 from ..storage.tensors import wrap
 from ..trace.core import current_trace
-from ..xla.calls import program
 
 Values = list[Any]
 _SHORT = 1 << 16  # bytes
@@ -52,23 +49,15 @@ def from_length(signature: Signature, end: str) -> Callable[[Values], Values | H
         index = current_index() if device is None else device_index(device)
         if index or device_of(0) is not None:
             return values
-        if recording.tape is None or recording.tape.ahead:
-            return Handled(wrap(_made(repr(start), repr(step), count, numpy_dtype(dtype))))
+        kind = numpy_dtype(dtype)
+        if count * kind.itemsize <= _SHORT and (recording.tape is None or recording.tape.ahead):
+            return Handled(wrap(_short(repr(start), repr(step), count, kind)))
         if (start, step) == (0, 1):
             return values
         wide = torch.float64 if dtype.is_floating_point else torch.int64
         return Handled((torch.arange(count, dtype=wide, device=NAME) * step + start).to(dtype))
 
     return prepare
-
-
-def _made(start: str, step: str, count: int, dtype: np.dtype) -> jax.Array:
-    """The array of a range. Its numbers are given as text, because 0.0, -0.0 and 0 are equal."""
-    if count * dtype.itemsize <= _SHORT and platform() == "cpu":
-        return _short(start, step, count, dtype)
-    ends = np.asarray([_number(start, dtype), _number(step, dtype)])
-    made: jax.Array = _long(count, dtype)(ends.view(np.uint32))[0]
-    return made
 
 
 def _number(text: str, dtype: np.dtype) -> Any:
@@ -78,24 +67,12 @@ def _number(text: str, dtype: np.dtype) -> Any:
 
 @lru_cache(maxsize=1024)
 def _short(start: str, step: str, count: int, dtype: np.dtype) -> jax.Array:
-    """A range that the host computes. Arrays are immutable, so calls share it."""
+    """A range that the host computes; calls share it. Its numbers are given as text, because 0.0, -0.0 and 0 are
+    equal."""
     first, by = _number(start, dtype), _number(step, dtype)
     with np.errstate(over="ignore"):
         made = (np.arange(count, dtype=first.dtype) * by + first).astype(dtype)
     return put(made, 0)
-
-
-@lru_cache(maxsize=256)
-def _long(count: int, dtype: np.dtype) -> Callable[..., Any]:
-    """The program for ranges of a length, of the words of start and step."""
-    wide = _number("0", dtype).dtype
-
-    def arange(words: jax.Array) -> tuple[jax.Array]:
-        with jax.enable_x64(True):
-            first, by = jax.lax.bitcast_convert_type(words.reshape(2, 2), wide)
-            return (jax.lax.convert_element_type(jax.lax.iota(wide, count) * by + first, dtype),)
-
-    return program(arange, f"a range of {count} {dtype}")
 
 
 def _length(numbers: Sequence[Any], dtype: torch.dtype) -> int | None:

@@ -386,15 +386,9 @@ LIBRARIES = (
     Patch(
         "torch", "_is_all_true", _TRACES, "A check of a distribution's arguments becomes a condition of the program."
     ),
-    Patch("torch.distributions.constraints._Symmetric", "check", _TRACES, "The check is computed without a value."),
-    Patch(
-        "torch.distributions.constraints._PositiveSemidefinite",
-        "check",
-        _TRACES,
-        "The check is computed without a value.",
-    ),
-    Patch(
-        "torch.distributions.constraints._PositiveDefinite", "check", _TRACES, "The check is computed without a value."
+    *(
+        Patch(f"torch.distributions.constraints.{name}", "check", _TRACES, "The check is computed without a value.")
+        for name in ("_Symmetric", "_PositiveSemidefinite", "_PositiveDefinite")
     ),
     *(
         Patch(

@@ -18,11 +18,10 @@ import torch
 from torch import fx
 
 from .._torch.operators import ITEM
-from ..dispatch.donation import donating
 from ..float32_products import float32_products
 from ..storage import random
 from ..storage.cell import Cell
-from ..storage.mutation import mutation_epoch
+from ..storage.mutation import donating, mutation_epoch
 from ..storage.placement import put
 from ..storage.spec import TensorSpec, lazy_bits
 from ..storage.tensors import NAME, cell_of, new_tensor

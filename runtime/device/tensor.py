@@ -79,15 +79,18 @@ def _array_wrap(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
 def _dlpack(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
     """A capsule with a copy, because torch writes to what it imports, and tensors of the device share their arrays."""
     from ..trace.core import require_known
+    from ..trace.transfer import tensor_to_jax
 
     if kwargs.get("copy") is False:
         raise BufferError("__dlpack__: an array that other tensors share is exported as a copy; expected copy=None")
     options = {**kwargs, "stream": None, "copy": True}
-    return require_known(self.detach().jax(), "DLPack").__dlpack__(**options)
+    return require_known(tensor_to_jax(self.detach()), "DLPack").__dlpack__(**options)
 
 
 def _dlpack_device(self: torch.Tensor) -> Any:
-    return self.detach().jax().__dlpack_device__()
+    from ..trace.transfer import tensor_to_jax
+
+    return tensor_to_jax(self.detach()).__dlpack_device__()
 
 
 def install() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..storage.mutation import donating
 from ..storage.ordinals import NAME
 from .storage_methods import PLAIN
 
@@ -41,7 +42,8 @@ def host_bytes(storage: Any) -> np.ndarray:
     """The bytes of a device storage, in memory order, as a uint8 host array."""
     from ..trace.async_errors import raise_failed_assertions
 
-    value = _cell(storage).read()
+    with donating:
+        value = _cell(storage).read()
     raise_failed_assertions(wait=True)
     array = np.ascontiguousarray(np.asarray(value))
     return array.reshape(-1).view(np.uint8)
@@ -60,10 +62,8 @@ def _nbytes(self: Any) -> Any:
 
 
 def _clone(self: Any) -> Any:
-    from ..storage.cell import Cell
-
     cell = _cell(self)
-    return _attached(Cell(cell.content, cell.index), cell.nbytes)
+    return _attached(cell.copied(), cell.nbytes)
 
 
 def _cpu(self: Any) -> Any:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-from jax.errors import JaxRuntimeError
 
 from .._torch.modes import tracing_state
 from ..storage.memory_errors import as_torch_error
+from ..storage.mutation import donating
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
 from ..storage.spec import Operand, TensorSpec
@@ -54,15 +54,21 @@ class Dispatcher:
         self.recorded = recording.tape.kernel(self)  # type: ignore[method-assign]
         return self.recorded(*args, **kwargs)
 
-    def call(self, values: list[Any], fast_key: Any = None) -> Any:
-        """Execute the op for user code, whose tracebacks are cut off here."""
+    def call(self, values: list[Any], fast_key: Any = None, failure: Exception | None = None) -> Any:
+        """Execute the op for user code, whose tracebacks are cut off here; `failure` is that of the fast path. It is
+        executed again if another thread has donated an operand meanwhile."""
         try:
+            if failure is not None:
+                raise failure
             if tracing_state() is not None:  # torch.jit.trace hides it while an operator runs that it records
                 text = "torch.jit.trace does not record it on this device; expected a trace on the CPU, or tenax.jit"
                 raise NotImplementedError(f"{self.signature.name}: {text}")
             return self.run(values, fast_key)
         except Exception as error:
-            raise shortened(error)  # noqa: B904 (the same one)
+            if "deleted" not in str(error):  # as JAX says of an array
+                raise shortened(as_torch_error(error))  # noqa: B904 (the same one, or it states its cause)
+        with donating:
+            return self.run(values)
 
     def run(self, values: list[Any], fast_key: Any = None, resized: bool = False) -> Any:
         """Execute the op on bound arguments."""
@@ -148,8 +154,6 @@ class Dispatcher:
 
             raise_host_error(signature, values, blank=True)
             raise
-        except JaxRuntimeError as error:
-            raise as_torch_error(error)  # noqa: B904 (it states its cause)
         except BaseException:
             if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells must get the new ones
                 repeat_until_done(lambda: write(executable, call, ran[0]))

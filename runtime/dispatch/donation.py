@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..storage.cell import Cell
-
-# Held by a call of a compiled program that donates, from reading the donated arrays until their replacements are
-# written: calls on other threads, of this program or another one, may use the same cells.
-donating = threading.RLock()
 
 _WORTHWHILE = 1 << 16  # bytes per array on average; allocating a smaller buffer is cheaper than counting
 MANY = 16  # arrays of any size: counting references takes less time than allocating as many

@@ -12,11 +12,8 @@ from functools import cache
 from keyword import iskeyword
 from typing import Any
 
-from jax.errors import JaxRuntimeError
-
 from .._torch.tensors import create_empty_tensor
 from ..storage.cell import FreshCell
-from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
 from ..storage.recording import recording
 from .dispatcher import Dispatcher
@@ -152,8 +149,6 @@ def _bound(
         varying_scalar,
         array_or_scalar,
         mutation_epoch,
-        JaxRuntimeError,
-        as_torch_error,
         defaults,
         numeric,
         recording,
@@ -239,8 +234,8 @@ BITS = dict.fromkeys("TW", "{a}.is_conj() or {a}.is_neg()")
 
 _FRESH = """try:
             out = entry.run({operands})
-        except JaxRuntimeError as error:
-            raise failure(error)
+        except (RuntimeError, ValueError) as error:
+            return dispatcher.call([{arguments}], None, error)
         if out is None:
             return dispatcher.call([{arguments}], key)
         if entry.single is None:
@@ -251,8 +246,8 @@ _FRESH = """try:
         return tensor"""
 _INPLACE = """try:
             ran = entry.run({operands})
-        except JaxRuntimeError as error:
-            raise failure(error)
+        except (RuntimeError, ValueError) as error:
+            return dispatcher.call([{arguments}], None, error)
         if ran is None:
             return dispatcher.call([{arguments}], key)
         new = ran[0]
@@ -271,7 +266,7 @@ def _source(letters: str, keywords: tuple[str, ...], optional: int, bits: bool, 
     missing = text.each(_MISSING, " or ") + (f" or {text.each(BITS, ' or ')}" if bits else "")
     return f"""
 def make(dispatcher, fast, create, FreshCell, number_types, device_scalar, varying, array_or_scalar, epoch,
-         JaxRuntimeError, failure, defaults, numeric, recording):
+         defaults, numeric, recording):
     {text.constants}
     def kernel({text.parameters}):
         if recording.tape is not None: return dispatcher.recorded({text.passed})

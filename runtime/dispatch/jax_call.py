@@ -24,7 +24,7 @@ from torch.autograd import forward_ad
 
 from tenax.generated.table import Row
 
-from .._torch.autograd import in_forward_mode
+from .._torch.autograd import accumulators_of, in_forward_mode
 from .._torch.dispatcher import BelowAutograd
 from .._torch.functorch import (
     SingleLevelFunction,
@@ -356,6 +356,7 @@ def _differentiable(f: int, xs: list[torch.Tensor]) -> list[torch.Tensor]:
     if torch.is_grad_enabled() and any(x.requires_grad for x in xs):
         # As a kernel it sees the tensors of a single torch.func level: the dispatcher does what `Function.apply` would
         # do for all levels.
+        alive = accumulators_of(xs)  # noqa: F841 (until the node is made)
         with enable_single_level_autograd_function():
             return list(JaxCall.apply(f, *xs))
     with BelowAutograd():

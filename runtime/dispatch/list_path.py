@@ -12,11 +12,9 @@ from operator import attrgetter
 from typing import Any
 
 import torch
-from jax.errors import JaxRuntimeError
 
 from ..storage.avals import Aval
 from ..storage.cell import Cell
-from ..storage.memory_errors import as_torch_error
 from ..storage.mutation import mutation_epoch
 from ..storage.placement import no_jax_trace
 from ..storage.recording import recording
@@ -165,8 +163,8 @@ class ListKernel:
         if executable.__class__ is BoundExecutable and not cells:  # with operands for the starts of its views
             try:
                 results = executable.run(*operands)
-            except JaxRuntimeError as error:
-                raise as_torch_error(error)  # noqa: B904 (it states its cause)
+            except (RuntimeError, ValueError) as error:
+                return dispatcher.call(values, None, error)
             if results is not None:
                 return executable.finish(results, 0)
         if executable.__class__ is not Executable:
@@ -186,8 +184,8 @@ class ListKernel:
                 ran.append(executable.run(*operands))
             if cells:
                 _write(cells, ran[0], count)
-        except JaxRuntimeError as error:
-            raise as_torch_error(error)  # noqa: B904 (it states its cause)
+        except (RuntimeError, ValueError) as error:
+            return dispatcher.call(values, None, error)
         except BaseException:
             if ran and cells:  # Ctrl-C: the old arrays are donated, so the cells must get the new ones
                 repeat_until_done(lambda: _write(cells, ran[0], count))

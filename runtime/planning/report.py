@@ -1,8 +1,7 @@
-"""The resources of a step on a mesh, and the times that result on a chip: as numbers, text, rich tables and HTML."""
+"""The resources of a step on a mesh, and the times that result on a chip: as numbers, text and rich tables."""
 
 from __future__ import annotations
 
-import html
 import importlib
 import math
 import re
@@ -13,16 +12,8 @@ from typing import Any, NamedTuple
 
 from .chips import Chip
 
-_SHOWN = 12  # lines of collectives in a table; an HTML page shows all
-_COLOURS = ("#4878a8", "#7aa6c2", "#c9d7e3", "#d9a25f", "#b8b8b8")
+_SHOWN = 12  # lines of collectives in a table; the text shows all
 _COLLECTIVES = ("collective", "times", "bytes", "module", "line")
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0 } th, td { padding: .2em .8em; text-align: right }
-th { border-bottom: 1px solid #999; font-weight: 600 } td:first-child, th:first-child, td.text { text-align: left }
-.bar { display: flex; height: 1.4em; background: #f2f2f2; width: 100% } .bar span { display: block }
-.over { color: #b00020; font-weight: 600 } code { font-size: .9em }
-"""
 
 
 class Memory(NamedTuple):
@@ -118,32 +109,6 @@ class StepPlan:
             collectives.add_row(f"{len(rows) - _SHOWN} more", "", "", "", "")
         return group.Group(amounts, collectives)
 
-    def _repr_html_(self) -> str:
-        """An HTML fragment: a bar of the memory, then the tables."""
-        room = max(self.memory.total, self.chip.memory if self.chip else 0, 1)
-        parts = zip(self.memory._asdict().items(), _COLOURS, strict=True)
-        bar = "".join(
-            f'<span style="width:{100 * value / room:.2f}%;background:{colour}" title="{name}: {size(value)}"></span>'
-            for (name, value), colour in parts
-        )
-        chip = f" on {html.escape(self.chip.name)}" if self.chip else ""
-        amounts = "".join(map(_row, _amounts(self)))
-        exchanges = "".join(_row(row, 3) for row in rows_of_exchanges(self.exchanges))
-        over = '<p class="over">The step does not fit into the memory of a device.</p>' * (self.fits is False)
-        head = "".join(f"<th>{name}</th>" for name in _COLLECTIVES)
-        return (
-            f'<h2>{html.escape(_title(self))}{chip}</h2><div class="bar">{bar}</div>{over}'
-            f"<table><tr><th>on each device</th><th></th></tr>{amounts}</table>"
-            f"<table><tr>{head}</tr>{exchanges}</table>"
-        )
-
-    def save(self, path: str | Path) -> None:
-        """Write the plan as an HTML page."""
-        Path(path).write_text(
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Plan</title>'
-            f"<style>{_STYLE}</style></head><body>\n{self._repr_html_()}\n</body></html>\n"
-        )
-
 
 def grouped(exchanges: Iterable[Any]) -> tuple[Exchange, ...]:
     """The collectives of a program, grouped by kind, scope and line, largest first.
@@ -211,12 +176,6 @@ def _amounts(plan: StepPlan) -> list[tuple[str, str]]:
 def rows_of_exchanges(exchanges: Sequence[Exchange]) -> list[tuple[str, ...]]:
     """Collectives, largest first."""
     return [(e.kind, f"{e.times:.0f}", size(e.bytes), e.scope, e.line) for e in exchanges]
-
-
-def _row(cells: Sequence[str], texts: int = 9) -> str:
-    """A row of a table; cells from index `texts` on are left-aligned."""
-    written = (f"<td{' class=text' * (i >= texts)}>{html.escape(cell)}</td>" for i, cell in enumerate(cells))
-    return f"<tr>{''.join(written)}</tr>"
 
 
 def size(count: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
@@ -22,28 +21,27 @@ def visualize_sharding(x: Any) -> None:
         x: a tensor on device "jax", or a module on it.
 
     Raises:
-        ImportError: rich is not installed.
         TypeError: it is neither.
     """
-    rich, tables = _rich()
     sharding_of(x)  # raises for what has none
     if isinstance(x, nn.Module):
-        rich.print(_module_table(tables, x))
+        _print(_module_table(x))
     elif 0 < x.dim() <= 2:
         jax.debug.visualize_array_sharding(read(x))
     else:
         print_parts(x)
 
 
-def _rich() -> tuple[Any, Any]:
-    try:
-        return importlib.import_module("rich"), importlib.import_module("rich.table")
-    except ImportError as error:
-        raise ImportError("tenax.visualize_sharding: the package rich is missing; expected pip install rich") from error
+def _print(table: Any) -> None:
+    from rich.console import Console
+
+    Console().print(table)
 
 
-def _module_table(tables: Any, module: nn.Module) -> Any:
-    table = tables.Table("tensor", "shape", "spec", "bytes on each device")
+def _module_table(module: nn.Module) -> Any:
+    from rich.table import Table
+
+    table = Table("tensor", "shape", "spec", "bytes on each device")
     for name, tensor in (*module.named_parameters(), *module.named_buffers()):
         sharding = sharding_of(tensor)
         spec = str(sharding.spec) if isinstance(sharding, NamedSharding) else str(sharding)
@@ -53,18 +51,15 @@ def _module_table(tables: Any, module: nn.Module) -> Any:
 
 
 def print_parts(tensor: torch.Tensor) -> Any:
-    """Print a table of the parts of a tensor and their devices, and return it.
+    """Print a table of the parts of a tensor and their devices, and return it."""
+    from rich.table import Table
 
-    Raises:
-        ImportError: rich is not installed.
-    """
-    rich, tables = _rich()
     parts: dict[str, list[str]] = {}
     for device, index in sharding_of(tensor).devices_indices_map(tuple(tensor.shape)).items():
         bounds = [s.indices(n) for s, n in zip(index, tensor.shape, strict=True)]
         parts.setdefault(str([f"{a}:{b}" for a, b, _ in bounds]).replace("'", ""), []).append(str(device.id))
-    table = tables.Table("part", "devices")
+    table = Table("part", "devices")
     for part, devices in parts.items():
         table.add_row(part, ", ".join(devices))
-    rich.print(table)
+    _print(table)
     return table

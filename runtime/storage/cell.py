@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from .avals import Aval, LazyFill, aval_of, meshes
-from .mutation import mutation_epoch
+from .mutation import donating, mutation_epoch
 from .placement import materialise, sharding_of_array
 from .recording import recording
 
@@ -78,7 +78,8 @@ class Cell:
     def copied(self) -> Cell:
         """A second cell with the same content, until the first write to either."""
         lazy = self.pending is not None and recording.tape is not None
-        return self.pending.cell(self.index) if lazy else Cell(self.content, self.index)
+        with donating:
+            return self.pending.cell(self.index) if lazy else Cell(self.content, self.index)
 
     def __getattr__(self, name: str) -> Any:
         """Set `content` and `array` if the array is pending."""

@@ -11,9 +11,9 @@ _FULL = re.compile(r"RESOURCE_EXHAUSTED|out of memory", re.IGNORECASE)
 _REQUESTED = re.compile(r"allocat\w* (?:(\d+) ?bytes|([\d.]+ ?[KMGT]iB))", re.IGNORECASE)
 
 
-def as_torch_error(error: jax.errors.JaxRuntimeError) -> RuntimeError:
+def as_torch_error(error: Exception) -> Exception:
     """Convert a JAX out-of-memory error to `torch.OutOfMemoryError`, with the known sizes; return others unchanged."""
-    if not _FULL.search(str(error)):
+    if not isinstance(error, jax.errors.JaxRuntimeError) or not _FULL.search(str(error)):
         return error
     requested = _REQUESTED.search(str(error))
     tried = f" Tried to allocate {_size(int(requested[1])) if requested[1] else requested[2]}." if requested else ""

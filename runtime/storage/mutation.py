@@ -1,9 +1,14 @@
-"""A global counter of writes to cells, for caches that any write must invalidate."""
+"""Writes to cells: a global counter, for caches that any write must invalidate, and the lock of those that donate."""
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Protocol
+
+# Held by a call of a compiled program that donates, from reading the donated arrays until their replacements are
+# written, and by what takes an array to keep it. An operation of another thread that was late reads its arrays again.
+donating = threading.RLock()
 
 
 class Invalidator(Protocol):

@@ -19,6 +19,7 @@ from ..storage.access import load
 from ..storage.avals import MAX_NDIM, LazyFill, meshes
 from ..storage.cell import Cell
 from ..storage.memory_errors import as_torch_error
+from ..storage.mutation import donating
 from ..storage.ordinals import jax_devices
 from ..storage.placement import moved, no_jax_trace, put, sharding_of_array, without_explicit_axes
 from ..storage.spec import Operand, TensorSpec, operand_of
@@ -130,7 +131,8 @@ def read(tensor: torch.Tensor) -> jax.Array:
 
 def checked_read(tensor: torch.Tensor) -> jax.Array:
     """As `read`, for a value that leaves the device's programs: wait for their assertions, and raise failed ones."""
-    value = read(tensor)
+    with donating:
+        value = read(tensor)
     raise_failed_assertions(wait=True)
     return value
 

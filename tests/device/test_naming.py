@@ -48,7 +48,7 @@ with torch.device(name):
 with torch.random.fork_rng(device_type=name):
     torch.rand(1, device=name)
 torch.save({"x": x, "state": optimizer.state_dict()}, f"{folder}/{name}.pt")
-tenax.checkpoint.save(f"{folder}/{name}", {"model": model})
+tenax.checkpoint.save(f"{folder}/{name}", {"model": model, "x": x, "empty": x[:0]})
 try:
     torch.ones(2, device=name) + torch.ones(2)
 except RuntimeError as error:
@@ -68,7 +68,8 @@ for where in ("cpu", name):
     assert loaded["x"].device.type == loaded["state"]["state"][0]["exp_avg"].device.type == where
     print(loaded["x"].tolist())
 model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(0.0), torch.nn.Linear(3, 1)).to(name)
-tenax.checkpoint.load(f"{folder}/{other}", {"model": model})
+rest = tenax.checkpoint.load(f"{folder}/{other}", {"model": model})
+assert {value.device.type for value in rest.values()} == {name}, rest
 print(model(loaded["x"]).tolist())
 """
 

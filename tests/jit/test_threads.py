@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import sys
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -17,6 +19,7 @@ import tenax
 from tenax.dispatch.aot_call import AotCall
 from tenax.errors import TraceError
 from tests.helpers.agreement import close
+from tests.helpers.processes import run
 
 
 @pytest.fixture
@@ -137,3 +140,73 @@ def test_threads_draw_different_random_numbers_on_the_device(hurried: None) -> N
     noise(x)
     drawn = in_threads(lambda _: [tuple(noise(x).tolist()) for _ in range(100)])
     assert len({values for thread in drawn for values in thread}) == 400
+
+
+def read_eagerly(model: nn.Module) -> None:
+    """What a thread that evaluates or saves a model does, while another one trains it."""
+    weight = next(model.parameters())
+    model(torch.ones(2, 8, device="jax"))
+    assert weight.detach().sum().isfinite()
+    torch._foreach_norm([*model.parameters()])
+    weight.detach()[1:3].tolist()
+    torch.empty_like(weight).copy_(weight)
+    for copy in [value.clone() for value in model.state_dict().values()]:
+        copy.cpu()
+    torch.save(model.state_dict(), io.BytesIO())
+    assert np.isfinite(np.asarray(weight.detach().jax())).all()
+
+
+def test_a_model_is_read_eagerly_while_a_compiled_step_trains_it(hurried: None) -> None:
+    model = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 8)).to("jax")
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    @tenax.jit
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x, running, errors = torch.ones(2, 8, device="jax"), threading.Event(), list[Exception]()
+    step(x)
+    read_eagerly(model)
+
+    def read() -> None:
+        try:
+            while not running.is_set():
+                read_eagerly(model)
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for _ in range(300):
+        step(x)
+    running.set()
+    thread.join()
+    assert not errors
+
+
+# In a process of its own, because a deadlock could not be ended otherwise.
+SHARED_LEAVES = """
+import sys, threading, time, torch, tenax
+sys.setswitchinterval(1e-5)
+model, x = torch.nn.Linear(4, 4).to("jax"), torch.ones(2, 4, device="jax")
+compiled = tenax.jit(lambda x: model(x))
+for _ in range(2):
+    compiled(x), model(x)
+end = time.monotonic() + 5
+def eager():
+    while time.monotonic() < end:
+        model(x)
+thread = threading.Thread(target=eager)
+thread.start()
+while time.monotonic() < end:
+    compiled(x)
+thread.join()
+"""
+
+
+def test_compiled_and_eager_calls_that_need_the_gradients_of_a_leaf_do_not_wait_for_each_other() -> None:
+    run(SHARED_LEAVES, timeout=120)

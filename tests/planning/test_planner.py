@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -91,7 +90,7 @@ def test_layers_extend_linearly() -> None:
     assert abs(found.memory.optimizer - compiled.memory.optimizer) < 64
 
 
-def test_what_no_chip_can_hold_is_said(tmp_path: Path) -> None:
+def test_what_no_chip_can_hold_is_said() -> None:
     chip = Chip("small", flops=1e12, memory=1e4, bandwidth=1e9, network=1e9)
     memory, exchange = Memory(8e3, 16e3, 1e3, 4e3, 10), Exchange("all-reduce", 2, 1e6, "model.fc", "train.py:7")
     found = StepPlan(MESH, memory, 8e9, 1e6, (exchange,), 0.5, chip)
@@ -99,9 +98,7 @@ def test_what_no_chip_can_hold_is_said(tmp_path: Path) -> None:
     assert found.times == (1e-3, 1e-3, 2e-3)  # a sum goes around twice
     assert "29 kB of 10 kB: does not fit" in str(found)
     assert "2.0 ms, bound by network" in str(found)
-    found.save(tmp_path / "plan.html")
-    page = (tmp_path / "plan.html").read_text()
-    assert "train.py:7" in page and "does not fit into the memory of a device" in page
+    assert "2 of all-reduce, 1 MB in model.fc, train.py:7" in str(found)
     two = StepPlan(MESH, Memory(10e3, 20e3, 1e3, 5e3, 10), 12e9, 2e6, (), 0.5, chip, (2,))
     more = extended(StepPlan(MESH, memory, 8e9, 1e6, (exchange,), 0.5, chip, (1,)), two, 4)
     assert more.flops == 20e9 and more.memory == (14e3, 28e3, 1e3, 7e3, 10) and more.exchanges == ()

@@ -42,7 +42,7 @@ LAYERS = (
         *("sharding", "data", "distributed", "planning", "integrations"),
     },
     {"device", "install"},
-    {"", "cli", "doctor", "mypy_plugin"},
+    {"", "cli", "doctor"},
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 USERS = LAYERS[7]

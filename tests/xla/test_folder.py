@@ -288,15 +288,19 @@ def test_executables_that_were_called_least_recently_are_evicted() -> None:
     assert "programs compiled in" in totals and totals.endswith(" evicted")
 
 
-def test_waiting_is_announced_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_PATIENCE", 0.1)
-    monkeypatch.setattr(waiting, "_LOOK", 0.05)
-    for quiet, lines in (("1", 0), ("0", 1)):
-        monkeypatch.setenv("TENAX_QUIET", quiet)
-        for _ in range(2):
-            with waiting.waiting_for("example"):
-                time.sleep(0.4)
-        assert capsys.readouterr().err.count("tenax: compiling example;") == lines
+def test_long_waiting_is_announced(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE", 0.5)
+    monkeypatch.setattr(waiting._Waited, "seconds", 0.0)
+
+    def lines(seconds: float) -> int:
+        with waiting.waiting_for("example"):
+            time.sleep(seconds)
+        return capsys.readouterr().err.count("tenax: compiling example;")
+
+    monkeypatch.setenv("TENAX_QUIET", "1")
+    assert lines(0.8) == 0
+    monkeypatch.setenv("TENAX_QUIET", "0")
+    assert [lines(0.3), lines(0.3), lines(0.3), lines(0.8)] == [0, 1, 0, 1]
 
 
 def test_explain_without_a_function_gives_the_totals() -> None:

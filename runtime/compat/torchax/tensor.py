@@ -23,7 +23,7 @@ from ...interop.convert import j2t
 from ...storage import random
 from ...storage.random import draw_key, drawing, manual_seed, next_key
 from ...storage.tensors import NAME, cell_of, covers_array
-from ...trace.transfer import from_jax, to_jax
+from ...trace.transfer import from_jax, tensor_to_jax, to_jax
 from ...trace.transfer import from_jax as wrap  # noqa: F401 (torchax's names)
 from ...trace.transfer import to_jax as unwrap  # noqa: F401
 from .config import Configuration
@@ -214,7 +214,7 @@ def drawing_from(key: jax.Array) -> Iterator[None]:
 
 def _apply_jax(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
     """Apply a JAX function to the array, and convert the result to a tensor."""
-    return from_jax(function(self.detach().jax(), *args, **kwargs))
+    return from_jax(function(tensor_to_jax(self.detach()), *args, **kwargs))
 
 
 def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **kwargs: Any) -> torch.Tensor:
@@ -226,7 +226,7 @@ def _apply_jax_(self: torch.Tensor, function: Callable[..., Any], *args: Any, **
     Raises:
         RuntimeError: such a result for a tensor that is a part of a storage.
     """
-    array = function(self.detach().jax(), *args, **kwargs)
+    array = function(tensor_to_jax(self.detach()), *args, **kwargs)
     result, cell = from_jax(array), cell_of(self)
     whole = covers_array(self, cell)
     with torch.no_grad():
@@ -257,7 +257,7 @@ def _shard_(self: torch.Tensor, sharding: Any) -> torch.Tensor:
 
 def _jax_device(self: torch.Tensor) -> Any:
     """The JAX device of the tensor, or its sharding over several."""
-    return self.detach().jax().device
+    return tensor_to_jax(self.detach()).device
 
 
 def _torch(self: torch.Tensor) -> torch.Tensor:
@@ -268,7 +268,7 @@ def _torch(self: torch.Tensor) -> torch.Tensor:
 def _elem(self: torch.Tensor) -> Any:
     """The array of a device tensor; other tensors lack the attribute, by which programs tell them apart."""
     if isinstance(self, Tensor):
-        return self.detach().jax()
+        return tensor_to_jax(self.detach())
     try:
         return self.__dict__["_elem"]  # of a subclass
     except KeyError:
