@@ -1,7 +1,13 @@
-"""Profile the device with JAX's profiler: operations have torch's names, and compiled programs also module names."""
+"""Profile the device with JAX's profiler: operations have torch's names, and compiled programs also module names.
+
+The process is aborted if Python exits while a daemon thread starts or ends a recording: Python ends the thread in the
+middle of JAX's C++ code. The exit therefore waits for `calls`, and other threads can make no call afterwards.
+"""
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +16,11 @@ from typing import Any
 import jax
 
 from .device.torch_jax import synchronize
-from .xla import recording
+
+calls = threading.RLock()  # reentrant, so that the exit functions of a program may still end a recording
+atexit.register(calls.acquire)
+_exiting = threading.Event()
+atexit.register(_exiting.set)  # runs first
 
 
 @contextmanager
@@ -21,20 +31,27 @@ def trace(folder: str | Path, **options: Any) -> Iterator[None]:
         folder: the output folder.
         options: options of `jax.profiler.trace`, such as `create_perfetto_trace=True`.
     """
-    recording.start(str(folder), **options)
+    start(str(folder), **options)
     try:
         yield
-        with recording.calls:
+        with calls:
             synchronize()  # include all work that was started within the context
     finally:
-        recording.stop()
+        stop()
 
 
-def annotate(name: str) -> Any:
-    """A context manager or decorator that names a section of host work in the profile."""
-    return jax.profiler.TraceAnnotation(name)
+def start(folder: str, **options: Any) -> None:
+    """Start recording, with options of `jax.profiler.start_trace`."""
+    with calls:
+        jax.profiler.start_trace(folder, **options)
 
 
-def step(number: int) -> Any:
-    """A context manager that marks one training step, so that the profile is divided into steps."""
-    return jax.profiler.StepTraceAnnotation("step", step_num=number)
+def stop() -> None:
+    """Write the recording."""
+    with calls:
+        jax.profiler.stop_trace()
+
+
+def wait(seconds: float) -> None:
+    """Wait, but not beyond the exit of Python."""
+    _exiting.wait(seconds)

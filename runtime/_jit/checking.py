@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from .._torch import pytree
@@ -127,22 +126,21 @@ def _kept(value: Any) -> Any:
 
 def _difference(expected: Any, found: Any) -> str:
     """Describe how two values differ; empty if they agree."""
-    if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):
-        return "" if same_value(expected, found) else f"{_short(expected)} in eager mode, {_short(found)} compiled"
-    if expected.shape != found.shape or expected.dtype != found.dtype:
-        return f"{_short(expected)} in eager mode, {_short(found)} compiled"
+    tensors = isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor)
+    if not tensors or (expected.shape, expected.dtype) != (found.shape, found.dtype):
+        same = not tensors and same_value(expected, found)
+        return "" if same else f"{_short(expected)} in eager mode, {_short(found)} compiled"
     if not expected.numel() or expected.layout is not torch.strided:
         return ""
     wide = torch.complex128 if expected.dtype.is_complex else torch.float64
-    before, now = (x.cpu().resolve_conj().to(wide).numpy() for x in (expected, found))
-    apart = np.where((before == now) | (np.isnan(before) & np.isnan(now)), 0, np.abs(before - now))
-    largest = np.max(np.abs(np.where(np.isfinite(before), before, 0)))
+    before, now = (x.cpu().resolve_conj().to(wide) for x in (expected, found))
+    largest = before.masked_fill(~before.isfinite(), 0).abs().max()
     allowed = 0.0
     if expected.dtype.is_floating_point or expected.dtype.is_complex:
         size = numpy_dtype(expected.dtype).itemsize // (2 if expected.dtype.is_complex else 1)
-        allowed = _TOLERANCES.get(size, 0.5) * (largest + 1e-3)
-    worst = np.max(apart)
-    return "" if worst <= allowed else f"by {worst:.3g}, of values up to {largest:.3g}"
+        allowed = _TOLERANCES.get(size, 0.5) * (largest.item() + 1e-3)
+    far = ~now.isclose(before, rtol=0, atol=allowed, equal_nan=True)
+    return f"by {(now - before)[far].abs().max():.3g}, of values up to {largest:.3g}" if far.any() else ""
 
 
 def _short(value: Any) -> str:

@@ -7,6 +7,9 @@ sooner. A place is the line whose barrier ended the tape before: it is known bef
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass, field
+
 from .programs import TapeProgram
 from .recorded import RecordedOp
 
@@ -16,51 +19,46 @@ _STEPS = 4  # how many times it pauses at first; each further program that is co
 _HELD = 1024  # places; a full table is cleared
 
 
-class AfterPlace:
-    """What ran after one place."""
+@dataclass(slots=True)
+class Place:
+    """What ran after a place."""
 
-    def __init__(self) -> None:
-        self._operations: set[int] = set()  # hashes of the names of the operations of each program
-        self._compiled = 0.0
-        self._next = _STEPS
-        self.left = 0  # how many times more recording pauses here
-
-    def note(self, program: TapeProgram, compiled: bool) -> None:
-        """Note a run of a program, and whether it was compiled for it."""
-        if not compiled:
-            self._compiled, self._next = max(self._compiled - 0.5, 0), max(self._next // 2, _STEPS)
-            return
-        operations = hash(tuple([e.name for e in program.key[0] if e.__class__ is RecordedOp]))
-        if operations not in self._operations:
-            self._operations.add(operations)
-            return
-        self._compiled += 1
-        if self._compiled >= _COMPILED:
-            self._compiled = _COMPILED - 1
-            self.left, self._next = self._next, 2 * self._next
+    operations: set[int] = field(default_factory=set)  # hashes of the names of the operations of each program
+    compiled: float = 0.0
+    pause: int = _STEPS  # how many times recording pauses here next
+    left: int = 0  # how many times more it pauses now
 
 
 class ChangingSizes:
     """The places of a thread."""
 
     def __init__(self) -> None:
-        self._places: dict[str, AfterPlace] = {}
+        self._places: defaultdict[str, Place] = defaultdict(Place)
         self.last = ""  # the place after which the current tape began
 
     def note(self, program: TapeProgram, compiled: bool, cause: str) -> None:
-        """Note a run of a program, and the place that ended its tape."""
+        """Note a run of a program, whether it was compiled for it, and the place that ended its tape."""
         if len(self._places) >= _HELD:
             self._places.clear()
-        self._places.setdefault(self.last, AfterPlace()).note(program, compiled)
-        self.last = cause
+        place, self.last = self._places[self.last], cause
+        if not compiled:
+            place.compiled, place.pause = max(place.compiled - 0.5, 0), max(place.pause // 2, _STEPS)
+            return
+        operations = hash(tuple([e.name for e in program.key[0] if e.__class__ is RecordedOp]))
+        if operations not in place.operations:
+            place.operations.add(operations)
+            return
+        place.compiled += 1
+        if place.compiled >= _COMPILED:
+            place.compiled = _COMPILED - 1
+            place.left, place.pause = place.pause, 2 * place.pause
 
     def pauses(self) -> bool:
         """Whether recording pauses after the place that ended the last tape. Called once each time."""
-        place = self._places.get(self.last)
-        if place is None or not place.left:
-            return False
-        place.left -= 1
-        return True
+        place = self._places[self.last]
+        paused = place.left > 0
+        place.left -= paused
+        return paused
 
     @property
     def changing(self) -> tuple[str, ...]:

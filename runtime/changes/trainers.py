@@ -28,12 +28,6 @@ TRAINERS: tuple[Patch, ...] = (
         "`use_cpu=True` choose the CPU also where the variable that chooses the device is set.",
     ),
     Patch(
-        "accelerate.utils.DynamoBackend",
-        "_missing_",
-        (When.ACCELERATE,),
-        'The list of backends of `torch.compile`, which is closed, takes "tenax".',
-    ),
-    Patch(
         "transformers.training_args",
         "is_torch_bf16_gpu_available",
         (When.TRANSFORMERS,),

@@ -1,8 +1,7 @@
-"""What Accelerate, transformers and safetensors have no setting for: fp16, bf16, torch.compile's backend, and loading.
+"""What Accelerate, transformers and safetensors have no setting for: fp16, bf16, and loading.
 
-Their lists of devices and backends are closed. Each function below is a row of `tenax.changes`, and would be
-unnecessary with upstream support: registered devices in `Accelerator`'s list for fp16 and in
-`is_torch_bf16_gpu_available`, torch's own list of backends instead of the enumeration `DynamoBackend`, and
+Their lists of devices are closed. Each function below is a row of `tenax.changes`, and would be unnecessary with
+upstream support: registered devices in `Accelerator`'s list for fp16 and in `is_torch_bf16_gpu_available`, and
 `torch.device` for the names of devices in safetensors.
 """
 
@@ -31,7 +30,6 @@ def install(module: str) -> None:
             os.environ.setdefault(_VARIABLE, NAME)
         patches.wrap("accelerate.Accelerator.__init__", _with_fp16)
         patches.wrap("accelerate.PartialState.set_device", _with_notice)
-        patches.replace("accelerate.utils.DynamoBackend._missing_", classmethod(_backend))
     else:
         patches.wrap(f"{module}.is_torch_bf16_gpu_available", _with_bf16)
 
@@ -82,16 +80,6 @@ def _with_notice(plain: Callable[[Any], None]) -> Callable[[Any], None]:
             )
 
     return set_device
-
-
-def _backend(cls: Any, value: object) -> Any:
-    """The member of `DynamoBackend` for torch.compile's backend "tenax", which it lacks."""
-    if value != "TENAX":
-        return None
-    member = str.__new__(cls, value)
-    member._name_ = member._value_ = value
-    cls._value2member_map_[value] = cls._member_map_[value] = member  # copying looks it up by name or by value
-    return member
 
 
 def _with_bf16(plain: Callable[[], bool]) -> Callable[[], bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import gc
 
+import jax
 import pytest
 import torch
 from torch import nn
@@ -467,7 +468,7 @@ def test_marks_of_dynamic_dimensions_compile_nothing_again() -> None:
 
 
 def test_a_profile_is_written(tmp_path) -> None:
-    with tenax.profiler.trace(tmp_path), tenax.profiler.step(0), tenax.profiler.annotate("mine"):
+    with tenax.profiler.trace(tmp_path), jax.profiler.StepTraceAnnotation("step", step_num=0):
         torch.ones(3, device="jax") + 1
     assert list(tmp_path.rglob("*.xplane.pb"))
 

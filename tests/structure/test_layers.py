@@ -56,7 +56,9 @@ SIDEWAYS = {
     ("compat", "debug"),
     ("compat", "device"),  # torchax's Tensor is the device's
     ("compat", "sharding"),
-    *(("compat", part) for part in ("_jit", "compile", "data", "distributed")),  # torch_xla's names stand over all
+    *(
+        ("compat", part) for part in ("_jit", "compile", "data", "distributed", "profiler")
+    ),  # torch_xla's names stand over all
     ("distributed", "planning"),  # which hands out its names
     ("planning", "_jit"),  # a plan is a step that is compiled and not run
     ("planning", "sharding"),

@@ -167,8 +167,7 @@ debug.profiler:
     start_server start_trace stop_trace trace_detached | .profiler | `tenax.profiler.trace(folder)`
     trace | .profiler | `tenax.profiler.trace(folder)` | it records a server of the same process only, and events have
         the names of JAX
-    Trace:XlaTrace StepTrace:XlaStepTrace XlaTrace XlaStepTrace trace_me | .profiler | `tenax.profiler.annotate`,
-        `tenax.profiler.step`
+    Trace:XlaTrace StepTrace:XlaStepTrace XlaTrace XlaStepTrace trace_me | .profiler | `jax.profiler`
 distributed.data_parallel: DataParallel Context:ReplicaContext | .data_parallel | `DistributedDataParallel`
 distributed.fsdp:
     XlaFullyShardedDataParallel | .fully_sharded | `fully_shard` | by `fully_shard`, with fewer options

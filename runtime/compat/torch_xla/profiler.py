@@ -8,8 +8,8 @@ from typing import Any
 
 import jax
 
+from ... import profiler as recording
 from ...device.torch_jax import synchronize
-from ...xla import recording
 from .steps import mark_step
 
 
