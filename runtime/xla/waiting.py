@@ -16,6 +16,7 @@ from .totals import count_compiled, totals
 logger = logging.getLogger("tenax")
 
 PATIENCE = 2.0  # seconds of waiting before a line is printed
+_waited = [0.0]  # seconds so far
 
 
 def _announce(name: str) -> None:
@@ -28,16 +29,12 @@ def _announce(name: str) -> None:
         )
 
 
-class _Waited:
-    seconds = 0.0
-
-
 @contextmanager
 def waiting_for(name: str, blocks: bool = True) -> Iterator[None]:
     """Count and time a compilation; if it blocks the caller and takes long, tell the user."""
     timer = None
     if blocks and os.environ.get("TENAX_QUIET") != "1":
-        left = PATIENCE - _Waited.seconds
+        left = PATIENCE - _waited[0]
         timer = threading.Timer(left if left > 0 else PATIENCE, _announce, (name,))
         timer.daemon = True
         timer.start()
@@ -50,4 +47,4 @@ def waiting_for(name: str, blocks: bool = True) -> Iterator[None]:
         logger.debug("compiled %s in %.3f s", name, seconds)
         if timer is not None:
             timer.cancel()
-            _Waited.seconds += seconds
+            _waited[0] += seconds

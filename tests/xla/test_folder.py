@@ -290,7 +290,7 @@ def test_executables_that_were_called_least_recently_are_evicted() -> None:
 
 def test_long_waiting_is_announced(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 0.5)
-    monkeypatch.setattr(waiting._Waited, "seconds", 0.0)
+    monkeypatch.setattr(waiting, "_waited", [0.0])
 
     def lines(seconds: float) -> int:
         with waiting.waiting_for("example"):
