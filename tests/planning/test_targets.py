@@ -253,3 +253,30 @@ tenax.jit(lambda x: x + 1)(torch.ones(2, device="jax"))
 print("libtpu.so" in open("/proc/self/maps").read(), "tenax.planning" in sys.modules)
 """
     assert run(program, env={"JAX_PLATFORMS": "cpu", "PATH": "/usr/bin"}).stdout == "False False\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["llama", "gemma2", "mixtral"])
+def test_a_decoding_step_with_a_static_cache_compiles(name: str) -> None:
+    pytest.importorskip("transformers")
+    from transformers import StaticCache
+
+    from tests.ecosystem.architectures import built
+
+    model = built(name, 64, 256).bfloat16().to("jax").eval()
+    config = model.config
+    cache = StaticCache(config=config, max_cache_len=256)
+    states = torch.zeros(4, config.num_key_value_heads, 1, 64, dtype=torch.bfloat16, device="jax")
+    for layer in cache.layers:
+        layer.lazy_initialization(states, states)
+
+    @torch.no_grad()
+    def step(tokens: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+        logits = model(input_ids=tokens, past_key_values=cache, cache_position=place).logits
+        return logits[:, -1].argmax(-1, keepdim=True)
+
+    tokens = torch.zeros(4, 1, dtype=torch.int64, device="jax")
+    program = tenax.compile_for(step, tokens, tokens[0], target=TPU)
+    held = sum(x.nbytes for layer in cache.layers for x in (layer.keys, layer.values))
+    assert program.memory.results < held / 10  # the cache is updated in place
+    assert ("tpu_custom_call" in program.kernels) == (name == "mixtral")  # its grouped products
