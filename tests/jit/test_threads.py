@@ -168,13 +168,13 @@ def test_a_model_is_read_eagerly_while_a_compiled_step_trains_it(hurried: None) 
         optimizer.step()
         return loss
 
-    x, running, errors = torch.ones(2, 8, device="jax"), threading.Event(), list[Exception]()
+    x, ended, errors = torch.ones(2, 8, device="jax"), threading.Event(), list[Exception]()
     step(x)
     read_eagerly(model)
 
     def read() -> None:
         try:
-            while not running.is_set():
+            while not ended.is_set():
                 read_eagerly(model)
         except Exception as error:
             errors.append(error)
@@ -183,7 +183,7 @@ def test_a_model_is_read_eagerly_while_a_compiled_step_trains_it(hurried: None) 
     thread.start()
     for _ in range(300):
         step(x)
-    running.set()
+    ended.set()
     thread.join()
     assert not errors
 
