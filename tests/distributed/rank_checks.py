@@ -2,11 +2,13 @@
 
 `python -m tests.distributed.rank_checks RANKS MODULE...` runs them. A check is a function `check_*` of a module. For
 each rank and check, one line of JSON tells its name and its error. The ranks meet after each check. One that fails on a
-single rank ends the run, because the others wait in it. At the end rank 1 raises, for the test of `tenax.launch`.
+single rank ends the run, because the others wait in it. Ranks that hang print the stacks of their threads. At the end
+rank 1 raises, for the test of `tenax.launch`.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -14,6 +16,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,6 +26,7 @@ import tenax
 
 REPOSITORY = Path(__file__).parents[2]
 TIMEOUT = timedelta(seconds=30)
+PATIENCE = 260.0  # seconds until the ranks print their stacks
 LAST_WORDS = "rank 1 has no more checks"
 
 
@@ -31,6 +35,7 @@ def checks_of(module: str) -> list[str]:
 
 
 def run_rank(rank: int, *modules: str) -> None:
+    faulthandler.dump_traceback_later(PATIENCE)
     torch.manual_seed(0)
     for module in modules:
         for name in checks_of(module):
@@ -45,8 +50,9 @@ def run_rank(rank: int, *modules: str) -> None:
         raise ValueError(LAST_WORDS)
 
 
-def run(ranks: int, *modules: str, seconds: float = 280) -> tuple[list[str], str]:
-    """What went wrong in the checks, and what the launcher wrote to stderr; the processes are gone afterwards."""
+def run(ranks: int, *modules: str) -> tuple[list[str], str]:
+    """What went wrong in the checks, and what the launcher and the ranks wrote to stderr; the processes are gone
+    afterwards."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.distributed.rank_checks", str(ranks), *modules],
         cwd=REPOSITORY,
@@ -56,11 +62,12 @@ def run(ranks: int, *modules: str, seconds: float = 280) -> tuple[list[str], str
         start_new_session=True,
     )
     try:
-        output, errors = process.communicate(timeout=seconds)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=PATIENCE + 20)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    output, errors = process.communicate()  # all of it
     found = [json.loads(line) for line in output.splitlines() if line.startswith('["check_')]
     wrong = [f"{name}, rank {rank}: {error}" for name, rank, error in found if error]
     ended = {(name, rank) for name, rank, _ in found}
