@@ -139,13 +139,13 @@ def make(dispatcher, calls, number_types, words_of, recording, defaults, numeric
         if entry is None or {" or ".join(unusual)}:
             return dispatcher.call([{text.arguments}], key)
         tape = recording.tape
-        with tape.lock:
-            if len(tape.ops) >= tape.cuts.after: tape.before(entry.op, {"c0" if inplace else "None"})
-            try:
+        try:
+            with tape.lock:
+                if len(tape.ops) >= tape.cuts.after: tape.before(entry.op, {"c0" if inplace else "None"})
                 {text.lines(_TAKEN, 16)}
-            except not_recordable:
-                return dispatcher.call([{text.arguments}])
-            {body}
+                {body}
+        except not_recordable:
+            return dispatcher.call([{text.arguments}])
     return kernel
 """
 
@@ -188,16 +188,16 @@ def list_call(tape: Any, dispatcher: Dispatcher, values: list[Any]) -> Callable[
 
 def _record(tape: Any, dispatcher: Dispatcher, entry: RecordedCall, call: RecordedListCall, values: list[Any]) -> Any:
     cells, count = call.cells, entry.op.count
-    with tape.lock:
-        tape.before(entry.op, cells[0] if cells else None)
-        try:
+    try:
+        with tape.lock:
+            tape.before(entry.op, cells[0] if cells else None)
             slots = [tape.slot_of(cell) for cell in call.operands if cell is not None]
-        except NotRecordableError:
-            return dispatcher.call(values)
-        results = tape.record(entry.op, slots, call.words, entry.starts)
-        fresh = iter(results[count:])
-        for cell, replaced in zip(cells, entry.op.replaces, strict=True):
-            if replaced:
-                next(fresh).overwrite(cell)
+            results = tape.record(entry.op, slots, call.words, entry.starts)
+            fresh = iter(results[count:])
+            for cell, replaced in zip(cells, entry.op.replaces, strict=True):
+                if replaced:
+                    next(fresh).overwrite(cell)
+    except NotRecordableError:
+        return dispatcher.call(values)
     made = entry.made(results[:count]) if count or not cells else None
     return dispatcher.returned(values, made) if cells else made

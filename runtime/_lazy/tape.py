@@ -145,15 +145,21 @@ class Tape:
         return pending.cell(0)
 
     def slot_of(self, cell: Cell) -> int:
-        """The slot of the content of a cell of the first device or a mesh."""
+        """The slot of the content of a cell of the first device or a mesh.
+
+        Raises:
+            NotRecordableError: another thread records it; its tape must not be waited for with this one's lock.
+        """
         pending, array = cell.pending, None
         if pending is None:
             array = cell.__dict__.get("content")
             if (found := self.input_of.get(id(array))) is not None:
                 return found
-        elif pending.tape is self:
+        elif (tape := pending.tape) is self:
             return pending.slot
-        elif pending.tape is None:
+        elif tape is not None:
+            raise NotRecordableError
+        else:
             array = pending.array
         if array.__class__ is not ArrayImpl:
             array = self.operand(cell)
