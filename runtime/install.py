@@ -73,7 +73,7 @@ def install() -> None:
     for module, integration in _LIBRARIES.items():
         after_import(module, functools.partial(_call, f"integrations.{integration}", "install", module))
     registration.on_first_use(_install_rest)
-    registration.on_missing_kernel(_register_sparse)
+    registration.on_missing_kernel(lambda: _call("sparse.layouts", "install", registration.library("aten")))
 
 
 def _call(part: str, name: str, *arguments: Any) -> Any:
@@ -93,7 +93,8 @@ def _install_rest() -> None:
     for cls in ("ScriptModule", "RecursiveScriptModule"):
         patches.delegate(f"torch.jit.{cls}", "save save_to_buffer", f"{__package__}.device.module_moves")
     _install_jax_protocols()
-    _install_optimizer_steps()
+    for name in ("adam", "sgd"):
+        patches.wrap(f"torch.optim.{name}._multi_tensor_{name}", _in_one_program)
     meta_kernels.call_without_dynamo()
     if os.environ.get("TENAX_LAZY") == "1":
         _call("_lazy.mode", "record_everywhere")
@@ -105,11 +106,6 @@ def _install_jax_protocols() -> None:
 
     jax_protocols.install()
     fork.install()
-
-
-def _install_optimizer_steps() -> None:
-    for name in ("adam", "sgd"):
-        patches.wrap(f"torch.optim.{name}._multi_tensor_{name}", _in_one_program)
 
 
 def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
@@ -124,7 +120,3 @@ def _in_one_program(plain: Callable[..., None]) -> Callable[..., None]:
     from ._torch.frames import trace_wrapped
 
     return trace_wrapped(step)
-
-
-def _register_sparse() -> None:
-    _call("sparse.layouts", "install", registration.library("aten"))

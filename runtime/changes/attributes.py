@@ -132,9 +132,10 @@ LIBRARIES = (
     ),
     Patch(
         "torch._tensor_str",
-        "_tensor_str",
+        "_tensor_str _str",
         (When.TENSOR,),
-        "A tensor of the device is fetched once before it is printed; one that was deleted prints that.",
+        "A tensor of the device is fetched once before it is printed; one that was deleted prints that. An error does "
+        "not leave the transforms of `torch.func` disabled.",
     ),
     *(
         Patch(

@@ -6,6 +6,7 @@ work unchanged.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -111,8 +112,20 @@ def install() -> None:
     patches.for_device("torch.Tensor.data_ptr", data_ptr)
     patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
     patches.wrap("torch._tensor_str._tensor_str", _fetching)
+    patches.wrap("torch._tensor_str._str", _leaving)
     for kind in (torch.Tensor, torch.nn.Parameter):
         ForkingPickler.register(kind, _reduce)
+
+
+def _leaving(plain: Callable[..., str]) -> Callable[..., str]:
+    def text(self: torch.Tensor, **options: Any) -> str:
+        try:
+            return plain(self, **options)
+        except Exception as error:  # whoever keeps it keeps the frames, one of which turns transforms off until it ends
+            traceback.clear_frames(error.__traceback__)
+            raise
+
+    return text
 
 
 def _fetching(plain: Callable[..., str]) -> Callable[..., str]:

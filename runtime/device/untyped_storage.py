@@ -70,14 +70,6 @@ def _cpu(self: Any) -> Any:
     return torch.from_numpy(host_bytes(self).copy()).untyped_storage()
 
 
-def _tolist(self: Any) -> list[int]:
-    return host_bytes(self).tolist()
-
-
-def _getitem(self: Any, index: Any) -> Any:
-    return _cpu(self)[index]
-
-
 def _data_ptr(self: Any) -> int:
     # There is no address. Programs compare pointers to find tied weights, so each storage gets a unique number, 64 GiB
     # from the next so that no offset reaches it.
@@ -179,8 +171,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "__len__": _nbytes,
     "clone": _clone,
     "cpu": _cpu,
-    "tolist": _tolist,
-    "__getitem__": _getitem,
+    "tolist": lambda self: host_bytes(self).tolist(),
+    "__getitem__": lambda self, index: _cpu(self)[index],
     "data_ptr": _data_ptr,
     "_write_file": _write_file,
     "_set_from_file": _set_from_file,

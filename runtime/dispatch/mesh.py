@@ -79,7 +79,8 @@ def guarded(signature: Signature, parts: Sequence[Any]) -> Callable[[Program], P
             try:
                 return run(*operands)
             except ValueError as error:
-                placed = [i for i, x in enumerate(operands) if isinstance(x, ArrayImpl) and _is_placed(x)]
+                arrays = [(i, x) for i, x in enumerate(operands) if isinstance(x, ArrayImpl)]
+                placed = [i for i, x in arrays if x.committed and x.sharding.num_devices == 1]
                 if "incompatible devices" not in str(error) or not placed:
                     raise
                 name, device = names[placed[0]], operands[placed[0]].device
@@ -112,10 +113,6 @@ def on_device(index: int) -> Callable[[Program], Program]:
 
 
 _NO_MESH = Mesh(np.empty((), object), ())
-
-
-def _is_placed(array: jax.Array) -> bool:
-    return array.committed and array.sharding.num_devices == 1
 
 
 def _operand_names(signature: Signature, parts: Iterable[Any]) -> list[str]:

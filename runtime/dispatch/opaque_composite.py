@@ -70,7 +70,8 @@ class OpaqueComposite:
             if self.of_wrappers is not None and any(map(is_wrapper, xs)):
                 return self.of_wrappers(*args, **kwargs)
             traced = is_traced(xs)
-            if traced and has_symbols(values):
+            # A function of `tenax::call` would fix a symbolic size.
+            if traced and any(isinstance(n, torch.SymInt) for x in tensors(values) for n in x.size()):
                 return signature.op.decompose(*args, **kwargs)
         if not wants_gradient(xs) and (not traced or torch.compiler.is_exporting()):
             with BelowAutograd():
@@ -204,11 +205,6 @@ def is_real(x: torch.Tensor) -> bool:
         return hasattr(x.untyped_storage(), "cell")  # not on the host
     except RuntimeError:  # a wrapper made by torch, which has no storage
         return False
-
-
-def has_symbols(values: Any) -> bool:
-    """Whether a size is symbolic: a function of `tenax::call` would fix it."""
-    return any(isinstance(n, torch.SymInt) for x in tensors(values) for n in x.size())
 
 
 def wants_gradient(values: Any) -> bool:

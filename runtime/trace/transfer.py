@@ -196,11 +196,7 @@ def to_jax(tree: Any) -> Any:
     Raises:
         NotImplementedError: JAX has no equivalent of a leaf's dtype.
     """
-    return jax.tree.map(lambda x: checked_read(x) if isinstance(x, torch.Tensor) else x, tree, is_leaf=_is_tensor)
-
-
-def _is_tensor(x: Any) -> bool:
-    return isinstance(x, torch.Tensor)
+    return jax.tree.map(lambda x: checked_read(x) if isinstance(x, torch.Tensor) else x, tree)
 
 
 def to_host(tensor: torch.Tensor, purpose: str) -> np.ndarray:

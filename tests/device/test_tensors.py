@@ -316,6 +316,14 @@ def test_a_tensor_without_its_array_prints_that() -> None:
         tenax.jit(lambda y: print(y * 2))(torch.ones(2, device="jax"))
 
 
+def test_an_error_of_printing_leaves_no_transform_disabled() -> None:
+    with pytest.raises(TraceError) as kept:
+        jax.jit(tenax.interop.t2j(lambda x: print(x)))(jnp.ones(2))
+    cubed = torch.func.vmap(torch.func.grad(lambda x: x**3))
+    assert kept.value is not None
+    assert cubed(torch.arange(3.0)).tolist() == [0, 3, 12]
+
+
 WITH_NUMPY = {
     "sum": lambda x, a: x + a,
     "of a number": lambda x, a: x * np.array(2.0),
