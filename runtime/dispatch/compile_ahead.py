@@ -33,7 +33,7 @@ from .donation import is_worthwhile_in_eager, repeat_until_done
 from .encode import EncodedCall
 from .executable import Executable
 from .operands import device_scalar
-from .shape_inference import LOWERING_ERRORS
+from .shape_inference import LOWERING_ERRORS, raise_matching_host_error
 
 _LONGEST = 512  # operations on a tape
 _LARGE = 1 << 28  # bytes of results: a larger call runs immediately, so that it raises its own out-of-memory error
@@ -158,11 +158,11 @@ class AheadTape:
             compilation = PendingExecutable.begin(program, abstract)
         except LOWERING_ERRORS:
             dispatcher.fast.pop(fast_key, None)  # so that the next such call raises here too
-            from .host_errors import raise_host_error
-
-            raise_host_error(dispatcher.signature, values, blank=True)
+            raise_matching_host_error(dispatcher.signature, values)
             raise
-        if compilation is None or (compilation.is_ready() and not self.calls) or _bytes_of(compilation) >= _LARGE:
+        if compilation is None or (compilation.is_ready() and not self.calls):
+            return None
+        if sum([a.size * a.dtype.itemsize for a in compilation.results if a is not None]) >= _LARGE:
             return None
         if counted and program.calls and program.is_due():
             program.taken -= 1  # undo the count: this call runs unrecorded, and is counted there
@@ -220,11 +220,6 @@ def _is_recordable(dispatcher: Any, executable: Executable) -> bool:
         return False
     known = executable.surround is None and executable.check is None and not executable.joins
     return known and executable.instead is None and not executable.resize and no_jax_trace()
-
-
-def _bytes_of(compilation: PendingExecutable) -> int:
-    """The total size of the results of a call."""
-    return sum([a.size * a.dtype.itemsize for a in compilation.results if a is not None])
 
 
 def open_tape(dispatcher: Any, executable: Executable) -> None:

@@ -21,7 +21,7 @@ from .encode import NO_KEY, EncodedCall, encode, is_always_idle
 from .executable import BoundExecutable, Executable, build_executable
 from .operands import WideNumber
 from .overlap import overlaps, shares_storage
-from .shape_inference import LOWERING_ERRORS
+from .shape_inference import LOWERING_ERRORS, raise_matching_host_error
 from .signature import Signature
 
 _PLAIN = {int, float, type(None)}
@@ -150,9 +150,7 @@ class Dispatcher:
                 write(executable, call, ran[0])
         except LOWERING_ERRORS:
             self.fast.pop(fast_key, None)  # so that the next such call raises here too
-            from .host_errors import raise_host_error
-
-            raise_host_error(signature, values, blank=True)
+            raise_matching_host_error(signature, values)
             raise
         except BaseException:
             if ran and call.written:  # Ctrl-C: the old arrays are donated, so the cells must get the new ones

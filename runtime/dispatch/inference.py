@@ -16,6 +16,7 @@ from .encode import EncodedCall
 from .lowering_trace import trace_functions
 from .overlap import writes_expanded
 from .shape_inference import (
+    LOWERING_ERRORS,
     NO_SUCH_DIM,
     SHARED,
     WRONG_DTYPE,
@@ -62,8 +63,13 @@ def infer(signature: Signature, values: list[Any], call: EncodedCall) -> tuple[A
 
                 resize = infer_resized(signature, values, resize)
     if not known and (signature.fresh or signature.outs):
-        with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
-            shapes = jax.eval_shape(trace_functions(signature, values, call, "free")[0], *call.operands, *call.starts)
+        lowering = trace_functions(signature, values, call, "free")[0]
+        try:
+            with jax.enable_x64(True):  # without it a ShapeDtypeStruct of int64 becomes int32
+                shapes = jax.eval_shape(lowering, *call.operands, *call.starts)
+        except LOWERING_ERRORS:
+            raise_matching_host_error(signature, values)
+            raise
         if signature.outs:
             resize = [TensorSpec.contiguous(s.shape, torch_dtype(s.dtype)) for s in shapes[: len(signature.outs)]]
         else:

@@ -230,6 +230,9 @@ def linalg_lstsq(
     batches.
     """
 
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise ValueError(f"driver={driver!r}")
+
     def value(a: Array, b: Array, rcond: Array | None) -> tuple[Array, Array, Array, Array]:
         return _least_squares(a, b, rcond, driver or "gelsy")
 

@@ -20,6 +20,8 @@ x.index_copy(0, i, x[:2].half()) | x.put(i, x[0, :2].half()) | x.select_scatter(
 x.select_scatter(x[:, 0], 0, 0) | x.slice_scatter(x[:1], 0, 0, 2) | x.diagonal_scatter(x[0, :2])
 F.batch_norm(x, None, x[0], training=True) | F.celu(x, 0.0)
 x[:, :0].kthvalue(1) | F.conv1d(x[None], x.T[:0, :, None]) | F.conv1d(x[None], x[:2, :2, None], groups=4)
+torch.searchsorted(x[0], x, side="bad") | torch.searchsorted(x[0], x, side="left", right=True)
+torch.linalg.lstsq(x, x, driver="bad") | torch.linalg.lstsq(x, x[:2]) | torch.histogram(x, x[:2, :2])
 """
 
 
