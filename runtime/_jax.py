@@ -96,6 +96,12 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
         return execute, compiled._executable.unsafe_call.out_handler.handlers  # type: ignore[attr-defined]
 
 
+def forget_lowering(jaxpr: Any) -> None:
+    """Let a jaxpr go that was lowered with `keep_unused`, and its program: a cache of JAX 0.12 holds it for itself."""
+    with private_names("jax", jax.__version__):
+        _pxla._dce_jaxpr.evict_weakref(jaxpr)
+
+
 def mlir_context() -> Any:
     """A context for lowered programs, as JAX's `make_ir_context` creates, without importing the Python module of MHLO.
 

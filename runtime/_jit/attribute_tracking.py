@@ -44,10 +44,6 @@ def _is_of_scheduler(owner: Any, frame: FrameType | None) -> bool:
     return frame.f_code.co_name != "get_last_lr" or _is_of_scheduler(owner, frame.f_back)
 
 
-def _sets_to_none(frame: FrameType) -> bool:
-    return frame.f_code in _ZERO_GRAD and frame.f_locals["set_to_none"]
-
-
 class AttributeReads:
     """Records the names of the attributes that are read, by object."""
 
@@ -94,7 +90,8 @@ class AttributeReads:
         def get(tensor: torch.Tensor) -> Any:
             new = id(tensor) not in read and id(tensor) not in cleared
             if new:  # before the read, which comes here again through the function mode
-                (cleared if _sets_to_none(sys._getframe(1)) else read).add(id(tensor))
+                clears = (frame := sys._getframe(1)).f_code in _ZERO_GRAD and frame.f_locals["set_to_none"]
+                (cleared if clears else read).add(id(tensor))
             value = GRAD.__get__(tensor)
             if new and value is not None:
                 read.add(id(tensor))

@@ -15,7 +15,7 @@ from typing import Any
 
 import jax
 
-from .._jax import direct_call
+from .._jax import direct_call, forget_lowering
 from ..platforms import platform
 from ..storage.memory_errors import as_torch_error
 from ..trace import ranks
@@ -100,6 +100,7 @@ class AotCall:
             return run, None
         if not (traced.jaxpr.effects or any(map(_is_spread, arrays))):
             self.compiled = self._compile(traced.lower())
+            forget_lowering(traced.jaxpr)
             if all(s.num_devices == 1 for s in jax.tree.leaves(self.compiled.output_shardings)):
                 execute, handlers = direct_call(self.compiled)
                 return execute, methodcaller("consume_with_handlers", handlers)

@@ -41,6 +41,19 @@ def test_no_array_of_the_trace_is_kept() -> None:
     assert count() == 3
 
 
+def test_a_function_that_nothing_refers_to_takes_its_program_along() -> None:
+    def executable() -> weakref.ref[Any]:
+        step, _ = trainer(nn.Linear(3, 2).to("jax"), "AdamW", {"lr": 0.01}, zero_last=True)
+        step = tenax.jit(step)
+        step(torch.ones(4, 3, device="jax"), torch.zeros(4, dtype=torch.int64, device="jax"))
+        ((compiled,),) = step.programs.values()
+        return weakref.ref(compiled.forward.compiled._executable)
+
+    dropped = executable()
+    gc.collect()
+    assert dropped() is None
+
+
 def test_what_repeated_calls_keep_is_given_up_when_it_is_replaced() -> None:
     model = nn.Linear(3, 2, bias=False).to("jax")
     forward, x = tenax.jit(model), torch.ones(4, 3, device="jax")
