@@ -186,8 +186,8 @@ class Agreement:
         """Why the current call cannot finish; empty if it still may."""
         own_count, own = self.call
         states, lost = self.states(store)
-        for other, (count, current, fault) in states.items():
-            if count == own_count and current != own and not fault:
+        for other, (count, current, _) in states.items():
+            if count == own_count and current != own:
                 return self._disagreement(other, current, own)  # also of a process that has ended since
         ended = {} if self.peers is None else self.peers.ended
         for other in self.others:
