@@ -97,7 +97,7 @@ def direct_call(compiled: jax.stages.Compiled) -> tuple[Callable[[list[jax.Array
 
 
 def forget_lowering(jaxpr: Any) -> None:
-    """Let a jaxpr go that was lowered with `keep_unused`, and its program: a cache of JAX 0.12 holds it for itself."""
+    """Evict a jaxpr that was lowered with `keep_unused`: a cache of JAX 0.12 maps it to itself, so it would not die."""
     with private_names("jax", jax.__version__):
         _pxla._dce_jaxpr.evict_weakref(jaxpr)
 

@@ -112,16 +112,16 @@ def install() -> None:
     patches.for_device("torch.Tensor.data_ptr", data_ptr)
     patches.replace("torch._subclasses.fake_tensor.FakeTensor.jax", property(_no_jax))
     patches.wrap("torch._tensor_str._tensor_str", _fetching)
-    patches.wrap("torch._tensor_str._str", _leaving)
+    patches.wrap("torch._tensor_str._str", _clearing_frames)
     for kind in (torch.Tensor, torch.nn.Parameter):
         ForkingPickler.register(kind, _reduce)
 
 
-def _leaving(plain: Callable[..., str]) -> Callable[..., str]:
+def _clearing_frames(plain: Callable[..., str]) -> Callable[..., str]:
     def text(self: torch.Tensor, **options: Any) -> str:
         try:
             return plain(self, **options)
-        except Exception as error:  # whoever keeps it keeps the frames, one of which turns transforms off until it ends
+        except BaseException as error:  # kept, it would keep the frames, and a guard in one that disables torch.func
             traceback.clear_frames(error.__traceback__)
             raise
 

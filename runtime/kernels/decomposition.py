@@ -231,7 +231,7 @@ def linalg_lstsq(
     """
 
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
-        raise ValueError(f"driver={driver!r}")
+        raise ValueError(f"linalg_lstsq: driver={driver!r}; expected gels, gelsy, gelsd or gelss")
 
     def value(a: Array, b: Array, rcond: Array | None) -> tuple[Array, Array, Array, Array]:
         return _least_squares(a, b, rcond, driver or "gelsy")

@@ -51,7 +51,7 @@ def searchsorted(
     `jnp.searchsorted` accepts only one sequence, and inserts NaN before a NaN: at 1 in [1, NaN], where torch has 2.
     """
     if side not in (None, "left", "right") or (right and side == "left"):
-        raise ValueError(f"side={side!r} and right={right}")
+        raise ValueError(f"searchsorted: side={side!r}, right={right}; expected 'left' or 'right', the same from both")
     if sorter is not None:
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     common = result_type(sorted_sequence, self)

@@ -317,10 +317,9 @@ def test_a_tensor_without_its_array_prints_that() -> None:
 
 
 def test_an_error_of_printing_leaves_no_transform_disabled() -> None:
-    with pytest.raises(TraceError) as kept:
+    with pytest.raises(TraceError) as kept:  # noqa: F841 (as a notebook keeps it)
         jax.jit(tenax.interop.t2j(lambda x: print(x)))(jnp.ones(2))
     cubed = torch.func.vmap(torch.func.grad(lambda x: x**3))
-    assert kept.value is not None
     assert cubed(torch.arange(3.0)).tolist() == [0, 3, 12]
 
 
